@@ -1,0 +1,32 @@
+//! What a rule does, one file for each fault: its parameters, its doc, its behaviour, its tests.
+
+pub mod cut;
+pub mod delay;
+pub mod hold;
+pub mod moving;
+pub mod reorder;
+pub mod rewrite;
+
+use cut::Cut;
+use delay::Delay;
+use hold::Hold;
+use moving::Move;
+use reorder::Reorder;
+use rewrite::Rewrite;
+
+/// What is done (language.md, "Faults").
+#[derive(Debug, Clone, PartialEq)]
+pub enum Fault {
+    /// Later.
+    Delay(Delay),
+    /// Only after something else.
+    Hold(Hold),
+    /// Blocks in another order.
+    Reorder(Reorder),
+    /// On another stream.
+    Move(Move),
+    /// A leg's end.
+    Cut(Cut),
+    /// Another content.
+    Rewrite(Rewrite),
+}

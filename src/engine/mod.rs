@@ -1,0 +1,14 @@
+//! The pure core: events in, commands out, one sequence for all streams of a run.
+//!
+//! Nothing in here knows a runtime, a clock, a generator of chance or a socket: time and seed are arguments. A test
+//! compiles this folder alone, with only the crates it may use in reach.
+
+pub mod condition;
+pub mod engine;
+pub mod event;
+pub mod fault;
+pub mod record;
+pub mod rpc;
+pub mod rule;
+pub mod selector;
+pub mod trigger;

@@ -1,0 +1,252 @@
+//! What the engine writes down: every point, every decision, every gate, as data (design.md 7), and their sum.
+//!
+//! A point's line is written when it has passed or it is known that it never will. Text that may hold a secret is a
+//! hash before it comes here. Times are microseconds since the run began.
+
+use serde::{Deserialize, Serialize};
+
+use super::rpc::Id;
+
+/// One line of the journal that the engine decides on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Entry {
+    /// A point of an exchange.
+    Point(PointEntry),
+    /// A rule's decision about a point.
+    Decision(DecisionEntry),
+    /// A hold, a reorder window or a move came to its end.
+    Gate(GateEntry),
+    /// The proxy did something nobody asked for, or could not do something, and why.
+    Note(NoteEntry),
+}
+
+/// A point: what, where, whose, when.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct PointEntry {
+    /// The place of its arrival in the run's one sequence.
+    pub seq: u64,
+    /// When it arrived.
+    pub arrived: u64,
+    /// When its last byte was written to the other leg.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left: Option<u64>,
+    /// The sequence number of the event that let it go; its own if nothing held it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<u64>,
+    /// The sequence number of its leaving.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left_seq: Option<u64>,
+    /// Its stable name: session / exchange / point # ordinal.
+    pub key: String,
+    /// `connect`, `request-head`, `request`, `head`, `block`, `end`, `leave`.
+    pub point: String,
+    /// What became of it.
+    pub fate: PointFate,
+    /// The kind of stream it arrived on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stream: Option<String>,
+    /// The key of the exchange on whose stream it left, if that is another (a move).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left_on: Option<String>,
+    /// The session's ordinal; none before it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<u64>,
+    /// The client connection's number.
+    pub conn: u64,
+    /// Which way it goes: `c2s` or `s2c`.
+    pub dir: String,
+    /// The JSON-RPC messages in it (several in a batch).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rpc: Vec<RpcEntry>,
+    /// The client request it belongs to (rule R7), also after a move or a resume.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner: Option<OwnerEntry>,
+    /// Of a request: method and target.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub http: Option<String>,
+    /// Of a head: the status.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<u16>,
+    /// Headers; secrets as hashes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub headers: Vec<(String, String)>,
+    /// Of a block: `message`, `priming`, `retry`, `comment`, `endpoint`, `other`, `unparsable`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub block: Option<String>,
+    /// Of a block: its SSE id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub event_id: Option<String>,
+    /// How many bytes of it really left.
+    #[serde(default)]
+    pub bytes: u64,
+    /// A hash of its content, so that two runs can be compared; the content itself is not recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hash: Option<String>,
+    /// Of an end or a leave: `eof`, `fin`, `reset`, `stall`, as it arrived.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ending: Option<String>,
+    /// Of an end or a leave: the ending that was made of it, if another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub made: Option<String>,
+    /// The rules that acted on it, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rules: Vec<String>,
+}
+
+/// What became of a point.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PointFate {
+    /// It was written to the other leg.
+    #[default]
+    Passed,
+    /// It went no further than the proxy, because that is where it ends (a client's connection, a local answer).
+    Ended,
+    /// A cut or a later rule kept it from passing.
+    Cut,
+    /// It left on another stream.
+    Moved,
+    /// A rule dropped it.
+    Dropped,
+    /// Its leg was gone before it could be written.
+    Gone,
+    /// It was still waiting when the run ended.
+    Withheld,
+}
+
+/// One JSON-RPC message.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct RpcEntry {
+    /// `request`, `notification`, `response`, `error`.
+    pub kind: String,
+    /// Its method; of an answer, that of the request it answers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub method: Option<String>,
+    /// Its id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<Id>,
+    /// Tool, prompt, resource or task.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+}
+
+/// The client request that something belongs to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OwnerEntry {
+    /// Its id.
+    pub id: Id,
+    /// Its method.
+    pub method: String,
+    /// Its name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+}
+
+/// A rule's decision.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct DecisionEntry {
+    /// Its place in the sequence.
+    pub seq: u64,
+    /// When.
+    pub at: u64,
+    /// The rule.
+    pub rule: String,
+    /// The point it decided about.
+    pub key: String,
+    /// How many points the rule had counted in this scope, this one included.
+    pub count: u64,
+    /// Whether it fired.
+    pub fired: bool,
+    /// Why not, or what it does: one word or a short phrase of the language.
+    pub what: String,
+    /// What was drawn, if anything was.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub draws: Vec<DrawEntry>,
+}
+
+/// A number drawn.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DrawEntry {
+    /// What for: `probability`, `delay`, `plus`, `shuffle`.
+    pub purpose: String,
+    /// The value: 0 to 1 for a probability, else microseconds or an index.
+    pub value: f64,
+}
+
+/// A gate's end.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct GateEntry {
+    /// Its place in the sequence.
+    pub seq: u64,
+    /// When.
+    pub at: u64,
+    /// The rule that held.
+    pub rule: String,
+    /// The point that was held.
+    pub key: String,
+    /// What opened it.
+    pub opened: Opened,
+    /// How long it had held, in microseconds.
+    pub held: u64,
+}
+
+/// What opened a gate.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Opened {
+    /// This point (its key) or, for a time or a firing, these words.
+    By(String),
+    /// It was already true when the point arrived; what had made it so.
+    Already(String),
+    /// The limit, with the condition under way: a failure.
+    Limit,
+    /// The limit, and nothing that could have opened it was under way.
+    Vacuous,
+    /// The unit's leg went away first.
+    Left,
+    /// The run ended first.
+    RunEnded,
+}
+
+/// Something worth knowing that is neither point nor decision.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NoteEntry {
+    /// Its place in the sequence.
+    pub seq: u64,
+    /// When.
+    pub at: u64,
+    /// What, in words.
+    pub text: String,
+}
+
+/// What a run amounts to, as far as the engine knows.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Summary {
+    /// One for each rule, in written order.
+    pub rules: Vec<RuleTally>,
+    /// One for each gate that was closed at least once, in order of its end.
+    pub gates: Vec<GateEntry>,
+    /// How many sessions there were.
+    pub sessions: u64,
+    /// How many exchanges there were.
+    pub exchanges: u64,
+}
+
+/// How often a rule was selected, fired and changed something (rule R35).
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct RuleTally {
+    /// The rule's full name.
+    pub name: String,
+    /// How many points it selected.
+    pub matched: u64,
+    /// How often it fired.
+    pub fired: u64,
+    /// How often the wire changed, or the order it stands for was ensured.
+    pub effective: u64,
+    /// Whether it may stay unfired.
+    pub optional: bool,
+}
