@@ -17,6 +17,8 @@ pub enum Entry {
     Decision(DecisionEntry),
     /// A hold, a reorder window or a move came to its end.
     Gate(GateEntry),
+    /// What client and server said of themselves when a session began.
+    Session(SessionEntry),
     /// The proxy did something nobody asked for, or could not do something, and why.
     Note(NoteEntry),
 }
@@ -210,6 +212,36 @@ pub enum Opened {
     Left,
     /// The run ended first.
     RunEnded,
+}
+
+/// The answer to a session's initialize arrived: who talks to whom.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct SessionEntry {
+    /// Its place in the sequence: that of the answer's arrival.
+    pub seq: u64,
+    /// When.
+    pub at: u64,
+    /// The session's ordinal.
+    pub session: u64,
+    /// `clientInfo` of the initialize.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client: Option<PartyEntry>,
+    /// `serverInfo` of its answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<PartyEntry>,
+    /// `protocolVersion` of its answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub protocol: Option<String>,
+}
+
+/// A client or a server, as it calls itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PartyEntry {
+    /// Its name.
+    pub name: String,
+    /// Its version.
+    pub version: String,
 }
 
 /// Something worth knowing that is neither point nor decision.
