@@ -11,3 +11,4 @@
 //! * [`command`] holds one small file for each subcommand.
 
 pub mod engine;
+pub mod journal;

@@ -1,0 +1,115 @@
+//! The lines of a journal that are not the engine's: the first, which says what was run, and the last, which counts.
+
+use std::collections::BTreeMap;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
+
+use crate::engine::record::Entry;
+
+/// The version of the journal's schema. Readers skip kinds and fields they do not know, so it only grows when a known
+/// field changes its meaning.
+pub const SCHEMA: u32 = 1;
+
+/// One line of a journal.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Line {
+    /// `kind = "run"`: the first line.
+    Run(Header),
+    /// What the engine wrote down.
+    Entry(Entry),
+    /// `kind = "closed"`: the last line; missing after a crash.
+    Closed(Footer),
+}
+
+/// What was run, and with what.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Header {
+    /// The version of the schema ([`SCHEMA`]).
+    pub schema: u32,
+    /// The version of mishap.
+    pub mishap: String,
+    /// When the run began: UTC, RFC 3339, to the millisecond. Every other time counts microseconds from then.
+    pub started: String,
+    /// The seed of every draw.
+    pub seed: u64,
+    /// The profiles, in the order in which they decide.
+    pub profiles: Vec<ProfileUse>,
+    /// The address listened on, with the real port.
+    pub listen: String,
+    /// The server's URL.
+    pub upstream: String,
+    /// The command that ran behind the proxy, with `{url}` filled in; empty: a run in the foreground.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub command: Vec<String>,
+    /// The shell command that started the server, with `{port}` filled in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub serve: Option<String>,
+}
+
+/// A profile as it was used.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct ProfileUse {
+    /// The name its rules carry before the slash.
+    pub name: String,
+    /// The file it was read from; none if it is built in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// Its variables, as text, with the values they had.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub vars: BTreeMap<String, String>,
+    /// A hash of its text.
+    pub hash: String,
+}
+
+/// How much the journal holds.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Footer {
+    /// How many entries it holds, this line and the first not counted.
+    pub written: u64,
+    /// How many entries found no room in the queue and are missing.
+    pub dropped: u64,
+}
+
+/// Writes a moment as UTC in the form of RFC 3339, to the millisecond. A moment before 1970 counts as 1970.
+#[must_use]
+pub fn utc(moment: SystemTime) -> String {
+    let since = moment.duration_since(UNIX_EPOCH).unwrap_or_default();
+    let (days, second) = (since.as_secs() / 86_400, since.as_secs() % 86_400);
+    // Days to a civil date over eras of 400 years that begin on the first of March, so that the leap day comes last.
+    let shifted = days + 719_468;
+    let (era, of_era) = (shifted / 146_097, shifted % 146_097);
+    let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let from_march = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * from_march + 2) / 5 + 1;
+    let month = if from_march < 10 { from_march + 3 } else { from_march - 9 };
+    let year = era * 400 + year_of_era + u64::from(month <= 2);
+    let (hour, minute, rest) = (second / 3_600, second / 60 % 60, second % 60);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{rest:02}.{:03}Z", since.subsec_millis())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    fn at(seconds: u64, millis: u64) -> String {
+        utc(UNIX_EPOCH + Duration::from_secs(seconds) + Duration::from_millis(millis))
+    }
+
+    // Expected values: `date -u -d @N`.
+    #[test]
+    fn a_moment_is_written_as_its_civil_date_in_leap_years_and_at_their_edges() {
+        assert_eq!(at(0, 0), "1970-01-01T00:00:00.000Z");
+        assert_eq!(at(951_782_399, 0), "2000-02-28T23:59:59.000Z");
+        assert_eq!(at(951_782_400, 7), "2000-02-29T00:00:00.007Z");
+        assert_eq!(at(951_868_800, 0), "2000-03-01T00:00:00.000Z");
+        assert_eq!(at(1_735_689_599, 999), "2024-12-31T23:59:59.999Z");
+        assert_eq!(at(4_107_542_400, 0), "2100-03-01T00:00:00.000Z");
+    }
+}

@@ -1,0 +1,15 @@
+//! The journal: a run's record as NDJSON, one line a point or decision. Not a log: programs read it (docs/journal.md).
+//!
+//! The one rule: it never holds up what crosses the proxy. [`Sink::record`] puts an entry into a bounded queue and
+//! returns; what finds no room is dropped and counted, and the footer says how much that was.
+
+mod header;
+mod read;
+mod writer;
+
+#[cfg(test)]
+mod tests;
+
+pub use header::{Footer, Header, Line, ProfileUse, SCHEMA, utc};
+pub use read::{parse, read};
+pub use writer::{Closed, Journal, Queue, Sink, queue};

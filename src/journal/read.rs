@@ -1,0 +1,55 @@
+//! Reads a journal back. Not a validator: it skips what it does not know, so that an older mishap reads a newer journal.
+//!
+//! The one rule: the journal of a run that crashed is read to its last whole line.
+
+use std::io;
+use std::path::Path;
+
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::header::Line;
+use crate::engine::record::Entry;
+
+/// Reads a journal's lines, in order, and leaves out those it does not know.
+///
+/// # Errors
+///
+/// When the file cannot be read, or (`InvalidData`) when it does not begin with a run's first line.
+pub fn read(path: &Path) -> io::Result<Vec<Line>> {
+    let lines = parse(&std::fs::read(path)?);
+    match lines.first() {
+        Some(Line::Run(_)) => Ok(lines),
+        _ => Err(io::Error::new(
+            io::ErrorKind::InvalidData,
+            "not a journal: its first line is not a run's; give a file written by `mishap run --journal FILE`",
+        )),
+    }
+}
+
+/// Reads the lines in this text and leaves out those it does not know.
+#[must_use]
+pub fn parse(text: &[u8]) -> Vec<Line> {
+    text.split(|&byte| byte == b'\n').filter_map(line).collect()
+}
+
+/// One line, or nothing if it is torn or of a kind or shape not known here. The kind is dispatched by hand: serde's
+/// tagged enums cannot read numbers back while serde_json keeps their text (`arbitrary_precision`, serde_json#559).
+fn line(text: &[u8]) -> Option<Line> {
+    let value: Value = serde_json::from_slice(text).ok()?;
+    let kind = value.get("kind")?.as_str()?.to_owned();
+    match kind.as_str() {
+        "run" => shaped(value).map(Line::Run),
+        "closed" => shaped(value).map(Line::Closed),
+        "point" => shaped(value).map(Entry::Point).map(Line::Entry),
+        "decision" => shaped(value).map(Entry::Decision).map(Line::Entry),
+        "gate" => shaped(value).map(Entry::Gate).map(Line::Entry),
+        "session" => shaped(value).map(Entry::Session).map(Line::Entry),
+        "note" => shaped(value).map(Entry::Note).map(Line::Entry),
+        _ => None,
+    }
+}
+
+fn shaped<T: DeserializeOwned>(value: Value) -> Option<T> {
+    serde_json::from_value(value).ok()
+}
