@@ -12,3 +12,4 @@
 
 pub mod engine;
 pub mod journal;
+pub mod report;

@@ -1,0 +1,4 @@
+//! What a run amounts to, as text. Pure: facts or a journal's lines in, text out; who prints it is none of its business.
+
+pub mod verdict;
+pub mod words;

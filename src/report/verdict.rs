@@ -1,0 +1,220 @@
+//! The verdict: what a run amounts to, on one screen, and the exit status that follows (design.md 6).
+//!
+//! The one rule: a run that tested nothing is not green. Every reason is listed; the first of them is the exit status.
+
+use std::fmt::{self, Write as _};
+
+use super::words::{count, span};
+use crate::engine::record::{GateEntry, Opened, RuleTally, Summary};
+
+/// What a verdict is made from.
+#[derive(Debug, Clone, Default)]
+pub struct Facts {
+    /// What the engine counted.
+    pub summary: Summary,
+    /// How the command behind the proxy ended; `None`: a run in the foreground.
+    pub command: Option<CommandEnd>,
+    /// What mishap itself could not do.
+    pub ours: Vec<String>,
+    /// The seed of every draw.
+    pub seed: u64,
+    /// What to type to repeat the run.
+    pub again: String,
+    /// What became of the journal, in words.
+    pub journal: Option<String>,
+}
+
+/// How the command behind the proxy ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CommandEnd {
+    /// By itself, with this status.
+    Exited(u8),
+    /// By this signal.
+    Signalled(u8),
+}
+
+/// Why a run ends with an exit status.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reason {
+    /// The exit status.
+    pub code: u8,
+    /// Why.
+    pub why: String,
+}
+
+/// What a run amounts to. Displays as the screen, without the last line.
+#[derive(Debug, Clone)]
+pub struct Verdict {
+    facts: Facts,
+    reasons: Vec<Reason>,
+}
+
+// === Verdict ===
+
+impl Verdict {
+    /// Judges a run.
+    #[must_use]
+    pub fn of(facts: Facts) -> Self {
+        let reasons = reasons(&facts);
+        Self { facts, reasons }
+    }
+
+    /// The exit status and why: the command's own if it failed, else what mishap could not do, else the lowest.
+    #[must_use]
+    pub fn exit(&self) -> Reason {
+        let Some(first) = self.reasons.first() else {
+            let why =
+                if self.facts.summary.rules.is_empty() { "all done, no rules" } else { "every rule was effective" };
+            return Reason { code: 0, why: why.to_owned() };
+        };
+        match self.reasons.len() - 1 {
+            0 => first.clone(),
+            more => Reason { code: first.code, why: format!("{} (and {more} more, above)", first.why) },
+        }
+    }
+
+    /// Every reason not to end with 0, in order of weight.
+    #[must_use]
+    pub fn reasons(&self) -> &[Reason] {
+        &self.reasons
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let summary = &self.facts.summary;
+        writeln!(f, "mishap: verdict")?;
+        write_rules(f, &summary.rules)?;
+        write_gates(f, &summary.gates)?;
+        if self.reasons.len() > 1 {
+            self.reasons.iter().try_for_each(|reason| writeln!(f, "  exit {}: {}", reason.code, reason.why))?;
+        }
+        let (sessions, exchanges) = (count(summary.sessions, "session"), count(summary.exchanges, "exchange"));
+        writeln!(f, "  {sessions}, {exchanges}, seed {}", self.facts.seed)?;
+        if let Some(journal) = &self.facts.journal {
+            writeln!(f, "  journal: {journal}")?;
+        }
+        writeln!(f, "  again: {}", self.facts.again)
+    }
+}
+
+fn write_rules(f: &mut fmt::Formatter<'_>, rules: &[RuleTally]) -> fmt::Result {
+    if rules.is_empty() {
+        return writeln!(f, "  no rules: everything passed through");
+    }
+    let width = rules.iter().map(|rule| rule.name.len()).max().unwrap_or(0).max(4);
+    writeln!(f, "  {:width$}  matched  fired  effective", "rule")?;
+    rules.iter().try_for_each(|RuleTally { name, matched, fired, effective, optional }| {
+        let may = if *optional { "  optional" } else { "" };
+        writeln!(f, "  {name:width$}  {matched:>7}  {fired:>5}  {effective:>9}{may}")
+    })
+}
+
+/// One line for each rule and kind of opening: twenty sessions are one line, not twenty.
+fn write_gates(f: &mut fmt::Formatter<'_>, gates: &[GateEntry]) -> fmt::Result {
+    let mut groups: Vec<Vec<&GateEntry>> = Vec::new();
+    for gate in gates {
+        let alike = |group: &&mut Vec<&GateEntry>| group[0].rule == gate.rule && kind(group[0]) == kind(gate);
+        match groups.iter_mut().find(alike) {
+            Some(group) => group.push(gate),
+            None => groups.push(vec![gate]),
+        }
+    }
+    groups.iter().try_for_each(|group| writeln!(f, "  gate {}: {}", group[0].rule, opening(group)))
+}
+
+fn kind(gate: &GateEntry) -> std::mem::Discriminant<Opened> {
+    std::mem::discriminant(&gate.opened)
+}
+
+/// What became of gates of one rule that all opened in the same way. `group` is not empty.
+fn opening(group: &[&GateEntry]) -> String {
+    let number = group.len();
+    let held = held(group);
+    match &group[0].opened {
+        Opened::By(what) => format!("{number} opened by {what}{}, after {held}", others(group, what)),
+        Opened::Already(what) => format!("{number} already open by {what}{}", others(group, what)),
+        Opened::Limit => format!("{number} let go at the limit, after {held}, with the condition under way"),
+        Opened::Vacuous => format!("{number} let go at the limit, after {held}, with nothing under way to open it"),
+        Opened::Left => format!("{number} given up after {held}: the peer left first"),
+        Opened::RunEnded => format!("{number} still closed after {held}, when the run ended"),
+    }
+}
+
+fn held(group: &[&GateEntry]) -> String {
+    let shortest = group.iter().map(|gate| gate.held).min().unwrap_or(0);
+    let longest = group.iter().map(|gate| gate.held).max().unwrap_or(0);
+    if shortest == longest { span(longest) } else { format!("{} to {}", span(shortest), span(longest)) }
+}
+
+fn others(group: &[&GateEntry], first: &str) -> String {
+    let differ = |gate: &&&GateEntry| match &gate.opened {
+        Opened::By(what) | Opened::Already(what) => what != first,
+        Opened::Limit | Opened::Vacuous | Opened::Left | Opened::RunEnded => false,
+    };
+    match group.iter().filter(differ).count() {
+        0 => String::new(),
+        number => format!(" and {number} more"),
+    }
+}
+
+// === Reason ===
+
+/// In order of weight: the command's own, ours, then by number (a stable sort keeps the written order of the rules).
+fn reasons(facts: &Facts) -> Vec<Reason> {
+    let mut found: Vec<Reason> = facts.summary.rules.iter().filter_map(ineffective).collect();
+    found.extend(gates_that_failed(&facts.summary));
+    found.sort_by_key(|reason| reason.code);
+    let code = if facts.command.is_some() { 125 } else { 1 };
+    let ours = facts.ours.iter().map(|why| Reason { code, why: why.clone() });
+    facts.command.and_then(own_failure).into_iter().chain(ours).chain(found).collect()
+}
+
+fn own_failure(end: CommandEnd) -> Option<Reason> {
+    match end {
+        CommandEnd::Exited(0) => None,
+        CommandEnd::Exited(code) => Some(Reason { code, why: format!("the command ended with status {code}") }),
+        CommandEnd::Signalled(signal) => {
+            Some(Reason { code: signal.saturating_add(128), why: format!("the command was ended by signal {signal}") })
+        }
+    }
+}
+
+fn ineffective(rule: &RuleTally) -> Option<Reason> {
+    if rule.optional || rule.effective > 0 {
+        return None;
+    }
+    let mut why = format!("rule \"{}\" ", rule.name);
+    let written = match (rule.matched, rule.fired) {
+        (0, _) => write!(why, "never fired: nothing that crossed matched it"),
+        (matched, 0) => write!(why, "never fired: {} matched it, none at which it fires", count(matched, "point")),
+        (_, fired) => write!(why, "changed nothing, although it fired {}", count(fired, "time")),
+    };
+    written.ok().map(|()| Reason { code: 4, why })
+}
+
+/// A limit is a failure of any rule (rule R21). A vacuous gate is one of a rule that must fire; where the whole rule was
+/// without effect, that has been said.
+fn gates_that_failed(summary: &Summary) -> Vec<Reason> {
+    let mut found: Vec<Reason> = Vec::new();
+    for gate in &summary.gates {
+        let counts = |rule: &RuleTally| rule.name == gate.rule && !rule.optional && rule.effective > 0;
+        let reason = match gate.opened {
+            Opened::Limit => Reason {
+                code: 5,
+                why: format!("rule \"{}\" held to its limit what it waits for being under way", gate.rule),
+            },
+            Opened::Vacuous if summary.rules.iter().any(counts) => {
+                Reason { code: 4, why: format!("rule \"{}\" held for something that was never under way", gate.rule) }
+            }
+            Opened::Vacuous | Opened::By(_) | Opened::Already(_) | Opened::Left | Opened::RunEnded => continue,
+        };
+        if !found.contains(&reason) {
+            found.push(reason);
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,109 @@
+//! Made-up runs and the exit status each must have.
+
+use super::*;
+
+fn rule(name: &str, [matched, fired, effective]: [u64; 3]) -> RuleTally {
+    RuleTally { name: name.to_owned(), matched, fired, effective, optional: false }
+}
+
+fn gate(rule: &str, opened: Opened, held: u64) -> GateEntry {
+    GateEntry { seq: 1, at: 1, rule: rule.to_owned(), key: "1/get#1/request#1".to_owned(), opened, held }
+}
+
+fn run(rules: &[RuleTally], gates: &[GateEntry]) -> Facts {
+    let summary = Summary { rules: rules.to_vec(), gates: gates.to_vec(), sessions: 1, exchanges: 4 };
+    Facts { summary, seed: 42, again: "mishap run --seed 42".to_owned(), ..Facts::default() }
+}
+
+fn codes(facts: Facts) -> Vec<u8> {
+    Verdict::of(facts).reasons().iter().map(|reason| reason.code).collect()
+}
+
+fn why(facts: Facts) -> String {
+    let exit = Verdict::of(facts).exit();
+    format!("{}: {}", exit.code, exit.why)
+}
+
+#[test]
+fn a_run_whose_rules_were_all_effective_is_green() {
+    assert_eq!(why(run(&[rule("p/a", [3, 1, 1])], &[])), "0: every rule was effective");
+    assert_eq!(why(run(&[], &[])), "0: all done, no rules");
+}
+
+#[test]
+fn a_rule_without_effect_fails_the_run_and_says_how_far_it_came() {
+    let far = |counts| why(run(&[rule("p/a", counts)], &[]));
+    assert_eq!(far([0, 0, 0]), r#"4: rule "p/a" never fired: nothing that crossed matched it"#);
+    assert_eq!(far([3, 0, 0]), r#"4: rule "p/a" never fired: 3 points matched it, none at which it fires"#);
+    assert_eq!(far([3, 2, 0]), r#"4: rule "p/a" changed nothing, although it fired 2 times"#);
+}
+
+#[test]
+fn an_optional_rule_may_stay_without_effect_but_not_hang() {
+    let optional = RuleTally { optional: true, ..rule("p/a", [0, 0, 0]) };
+    assert_eq!(codes(run(std::slice::from_ref(&optional), &[])), [0_u8; 0]);
+    assert_eq!(codes(run(std::slice::from_ref(&optional), &[gate("p/a", Opened::Vacuous, 1)])), [0_u8; 0]);
+    assert_eq!(codes(run(&[optional], &[gate("p/a", Opened::Limit, 1)])), [5]);
+}
+
+#[test]
+fn a_gate_fails_the_run_only_at_its_limit() {
+    let with = |opened| codes(run(&[rule("p/a", [1, 1, 1])], &[gate("p/a", opened, 1)]));
+    assert_eq!(with(Opened::Limit), [5]);
+    assert_eq!(with(Opened::Vacuous), [4]);
+    for harmless in [Opened::By("x".into()), Opened::Already("x".into()), Opened::Left, Opened::RunEnded] {
+        assert_eq!(with(harmless), [0_u8; 0]);
+    }
+}
+
+#[test]
+fn a_vacuous_gate_of_a_rule_without_any_effect_is_one_reason_not_two() {
+    assert_eq!(codes(run(&[rule("p/a", [1, 1, 0])], &[gate("p/a", Opened::Vacuous, 1)])), [4]);
+}
+
+#[test]
+fn of_several_reasons_the_command_comes_first_then_ours_then_the_lowest() {
+    let rules = [rule("p/a", [0, 0, 0])];
+    let gates = [gate("p/b", Opened::Limit, 1)];
+    assert_eq!(codes(run(&rules, &gates)), [4, 5]);
+    let ours = Facts { ours: vec!["the server died".to_owned()], ..run(&rules, &gates) };
+    assert_eq!(codes(ours.clone()), [1, 4, 5]);
+    assert_eq!(codes(Facts { command: Some(CommandEnd::Exited(0)), ..ours.clone() }), [125, 4, 5]);
+    assert_eq!(codes(Facts { command: Some(CommandEnd::Exited(9)), ..ours.clone() }), [9, 125, 4, 5]);
+    assert_eq!(codes(Facts { command: Some(CommandEnd::Signalled(15)), ..ours }), [143, 125, 4, 5]);
+}
+
+#[test]
+fn every_reason_is_on_the_screen_and_the_last_line_says_that_there_are_more() {
+    let facts = Facts { command: Some(CommandEnd::Exited(3)), ..run(&[rule("p/a", [0, 0, 0])], &[]) };
+    let verdict = Verdict::of(facts);
+    assert_eq!(verdict.exit().why, "the command ended with status 3 (and 1 more, above)");
+    let screen = verdict.to_string();
+    assert!(
+        screen.contains("\n  exit 3: the command ended with status 3\n  exit 4: rule \"p/a\" never fired"),
+        "{screen}"
+    );
+}
+
+// Twenty sessions meet the same gate: a line for each would be no screen.
+#[test]
+fn gates_of_many_sessions_are_one_line_for_each_rule_and_kind_of_opening() {
+    let mut gates: Vec<_> =
+        (1..=20).map(|n| gate("late/hold", Opened::By(format!("{n}/n2#1/end#1")), n * 1_000)).collect();
+    gates.push(gate("late/hold", Opened::Limit, 10_000_000));
+    let mut facts = run(&[rule("late/hold", [21, 21, 20]), rule("x", [1, 1, 1])], &gates);
+    facts.summary.rules[1].optional = true;
+    facts.journal = Some("run.ndjson, 90 lines".to_owned());
+    let expected = "\
+mishap: verdict
+  rule       matched  fired  effective
+  late/hold       21     21         20
+  x                1      1          1  optional
+  gate late/hold: 20 opened by 1/n2#1/end#1 and 19 more, after 1.0 ms to 20 ms
+  gate late/hold: 1 let go at the limit, after 10.0 s, with the condition under way
+  1 session, 4 exchanges, seed 42
+  journal: run.ndjson, 90 lines
+  again: mishap run --seed 42
+";
+    assert_eq!(Verdict::of(facts).to_string(), expected);
+}

@@ -1,0 +1,51 @@
+//! Small pieces of text that the reports share: lengths of time, plurals, words for a shell.
+
+/// Writes a length of time as a reader says it: three figures at most below a minute. `micros` are microseconds.
+#[must_use]
+pub fn span(micros: u64) -> String {
+    match micros {
+        0..1_000 => format!("{micros} us"),
+        1_000..10_000 => format!("{}.{} ms", micros / 1_000, micros / 100 % 10),
+        10_000..1_000_000 => format!("{} ms", micros / 1_000),
+        1_000_000..60_000_000 => format!("{}.{} s", micros / 1_000_000, micros / 100_000 % 10),
+        _ => format!("{} m {} s", micros / 60_000_000, micros / 1_000_000 % 60),
+    }
+}
+
+/// Writes a number and its noun, with an "s" unless it is one.
+#[must_use]
+pub fn count(number: u64, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {noun}{plural}")
+}
+
+/// Writes words as a POSIX shell takes them; quoted only where they must be.
+#[must_use]
+pub fn shell<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
+    words.into_iter().map(shell_word).collect::<Vec<_>>().join(" ")
+}
+
+fn shell_word(word: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./:=,@%+".contains(&byte);
+    if !word.is_empty() && word.bytes().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_length_of_time_is_written_in_the_unit_a_reader_would_use() {
+        let written = [0, 999, 1_000, 9_990, 412_345, 1_999_999, 59_900_000, 60_000_000, 3_723_000_000].map(span);
+        assert_eq!(written, ["0 us", "999 us", "1.0 ms", "9.9 ms", "412 ms", "1.9 s", "59.9 s", "1 m 0 s", "62 m 3 s"]);
+    }
+
+    #[test]
+    fn a_word_is_quoted_only_where_a_shell_would_read_it_otherwise() {
+        let words = ["-p", "late,when={ idle = \"5s\" }", "it's", "", "http://127.0.0.1:1/mcp", "{url}"];
+        assert_eq!(shell(words), r#"-p 'late,when={ idle = "5s" }' 'it'\''s' '' http://127.0.0.1:1/mcp '{url}'"#);
+    }
+}
