@@ -17,7 +17,7 @@ pub enum Line {
     /// `kind = "run"`: the first line.
     Run(Header),
     /// What the engine wrote down.
-    Entry(Entry),
+    Entry(Box<Entry>),
     /// `kind = "closed"`: the last line; missing after a crash.
     Closed(Footer),
 }
@@ -72,6 +72,12 @@ pub struct Footer {
     pub written: u64,
     /// How many entries found no room in the queue and are missing.
     pub dropped: u64,
+}
+
+impl From<Entry> for Line {
+    fn from(entry: Entry) -> Self {
+        Self::Entry(Box::new(entry))
+    }
 }
 
 /// Writes a moment as UTC in the form of RFC 3339, to the millisecond. A moment before 1970 counts as 1970.

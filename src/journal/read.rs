@@ -41,11 +41,11 @@ fn line(text: &[u8]) -> Option<Line> {
     match kind.as_str() {
         "run" => shaped(value).map(Line::Run),
         "closed" => shaped(value).map(Line::Closed),
-        "point" => shaped(value).map(Entry::Point).map(Line::Entry),
-        "decision" => shaped(value).map(Entry::Decision).map(Line::Entry),
-        "gate" => shaped(value).map(Entry::Gate).map(Line::Entry),
-        "session" => shaped(value).map(Entry::Session).map(Line::Entry),
-        "note" => shaped(value).map(Entry::Note).map(Line::Entry),
+        "point" => shaped(value).map(Entry::Point).map(Line::from),
+        "decision" => shaped(value).map(Entry::Decision).map(Line::from),
+        "gate" => shaped(value).map(Entry::Gate).map(Line::from),
+        "session" => shaped(value).map(Entry::Session).map(Line::from),
+        "note" => shaped(value).map(Entry::Note).map(Line::from),
         _ => None,
     }
 }

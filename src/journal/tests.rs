@@ -131,7 +131,7 @@ fn what_was_recorded_is_read_back_between_its_header_and_its_footer() {
     let scratch = Scratch::new("round");
     written(&scratch);
     let mut expected = vec![Line::Run(header())];
-    expected.extend(entries().into_iter().map(Line::Entry));
+    expected.extend(entries().into_iter().map(Line::from));
     expected.push(Line::Closed(Footer { written: 5, dropped: 0 }));
     assert_eq!(read(&scratch.0).expect("it is a journal"), expected);
 }
@@ -161,7 +161,7 @@ not json at all
     let lines = parse(text);
     assert!(matches!(&lines[0], Line::Run(header) if header.schema == 9));
     let kept = Entry::Note(NoteEntry { seq: 1, at: 2, text: "kept".to_owned() });
-    assert_eq!(lines[1..], [Line::Entry(kept)]);
+    assert_eq!(lines[1..], [Line::from(kept)]);
 }
 
 #[test]

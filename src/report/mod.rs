@@ -1,4 +1,5 @@
 //! What a run amounts to, as text. Pure: facts or a journal's lines in, text out; who prints it is none of its business.
 
+pub mod timeline;
 pub mod verdict;
 pub mod words;

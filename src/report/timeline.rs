@@ -1,0 +1,52 @@
+//! A journal as a text timeline: lanes for client, proxy and server, one row for a point, two for one that was held.
+//!
+//! The one rule: a row is where its sequence number puts it, so what is above happened before. Rows fit 100 columns.
+
+mod labels;
+mod lanes;
+mod rows;
+
+use std::fmt::Write as _;
+
+use crate::journal::{Footer, Header, Line};
+use lanes::{HEADING, draw};
+use rows::rows;
+
+/// Writes a journal's lines as a timeline.
+#[must_use]
+pub fn timeline(lines: &[Line]) -> String {
+    let mut text = String::new();
+    let mut entries = Vec::new();
+    let mut last = "no last line: the run did not end by itself, entries may be missing\n".to_owned();
+    for line in lines {
+        match line {
+            Line::Run(header) => text.push_str(&heading(header)),
+            Line::Entry(entry) => entries.push(&**entry),
+            Line::Closed(footer) => last = ending(footer),
+        }
+    }
+    text.push_str(HEADING);
+    rows(&entries).iter().for_each(|row| draw(row, &mut text));
+    text + &last
+}
+
+fn heading(header: &Header) -> String {
+    let mut text = format!("mishap {}, {}, seed {}\n", header.mishap, header.started, header.seed);
+    // Writing to a String cannot fail.
+    let _ = writeln!(text, "http://{} -> {}", header.listen, header.upstream);
+    for profile in &header.profiles {
+        let vars: String = profile.vars.iter().map(|(name, value)| format!(", {name}={value}")).collect();
+        let _ = writeln!(text, "profile {}{vars}", profile.name);
+    }
+    text
+}
+
+fn ending(footer: &Footer) -> String {
+    match footer.dropped {
+        0 => String::new(),
+        dropped => format!("missing: {dropped} (no room in the journal's queue, or the file could not be written)\n"),
+    }
+}
+
+#[cfg(test)]
+mod tests;

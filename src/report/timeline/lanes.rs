@@ -1,0 +1,150 @@
+//! The drawing of a row: time, stream, three lanes, text. It knows arrows and columns, nothing of MCP.
+
+/// The columns a row has, and the last of them.
+const LABEL: usize = 18;
+const TEXT: usize = 51;
+
+/// A space at which a text is not broken.
+pub(super) const NO_BREAK: char = '\u{a0}';
+
+/// The line above the rows.
+pub(super) const HEADING: &str = "
+    time  stream              client  proxy  server  ■ held   ✗ stopped   ! what a rule did
+";
+
+/// What is drawn between two lanes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Arrow {
+    /// Nothing went there.
+    None,
+    /// From the client towards the server.
+    Right,
+    /// From the server towards the client.
+    Left,
+}
+
+/// What is drawn in the proxy's lane.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mark {
+    /// It passed, or nothing was there.
+    Lane,
+    /// It is held here, or leaves from here.
+    Held,
+    /// It went no further, because of a rule.
+    Stopped,
+}
+
+/// One row of the timeline.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Row {
+    /// Its place.
+    pub(super) seq: u64,
+    /// Microseconds since the run began.
+    pub(super) at: u64,
+    /// The stream.
+    pub(super) label: String,
+    /// Between client and proxy.
+    pub(super) client: Arrow,
+    /// At the proxy.
+    pub(super) mark: Mark,
+    /// Between proxy and server.
+    pub(super) server: Arrow,
+    /// What crossed.
+    pub(super) text: String,
+    /// What rules did to it, one line each.
+    pub(super) faults: Vec<String>,
+}
+
+/// Draws a row and the lines that belong to it.
+pub(super) fn draw(row: &Row, out: &mut String) {
+    let time = format!("{:>4}.{:03}", row.at / 1_000_000, row.at / 1_000 % 1_000);
+    let crossing = lanes(row.client, row.mark, row.server);
+    let idle = lanes(Arrow::None, Mark::Lane, Arrow::None);
+    let faults = row.faults.iter().flat_map(|fault| wrap(&format!("! {fault}")));
+    for (number, text) in wrap(&row.text).into_iter().chain(faults).enumerate() {
+        let line = match number {
+            0 => format!("{time}  {:LABEL$}  {crossing}  {text}", shortened(&row.label)),
+            _ => format!("{:8}  {:LABEL$}  {idle}  {text}", "", ""),
+        };
+        out.push_str(line.trim_end());
+        out.push('\n');
+    }
+}
+
+fn lanes(client: Arrow, mark: Mark, server: Arrow) -> String {
+    let arrow = |arrow| match arrow {
+        Arrow::None => "       ",
+        Arrow::Right => "──────▶",
+        Arrow::Left => "◀──────",
+    };
+    let mark = match mark {
+        Mark::Lane => '│',
+        Mark::Held => '■',
+        Mark::Stopped => '✗',
+    };
+    format!("│{}{mark}{}│", arrow(client), arrow(server))
+}
+
+fn shortened(label: &str) -> String {
+    if label.chars().count() <= LABEL {
+        return label.to_owned();
+    }
+    label.chars().take(LABEL - 1).chain(['…']).collect()
+}
+
+/// Breaks text at spaces, or inside a word that is longer than the column; a no-break space becomes a space. At least
+/// one line.
+fn wrap(text: &str) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    let mut used = 0;
+    for word in text.split(' ') {
+        let length = word.chars().count();
+        if used > 0 && used + 1 + length > TEXT {
+            lines.push(String::from("  "));
+            used = 2;
+        } else if used > 0 {
+            lines.last_mut().expect("there is always a line").push(' ');
+            used += 1;
+        }
+        for letter in word.chars() {
+            if used == TEXT {
+                lines.push(String::from("  "));
+                used = 2;
+            }
+            let letter = if letter == NO_BREAK { ' ' } else { letter };
+            lines.last_mut().expect("there is always a line").push(letter);
+            used += 1;
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_breaks_at_spaces_and_inside_a_word_only_when_it_fits_no_line() {
+        assert_eq!(wrap("short"), ["short"]);
+        assert_eq!(wrap(""), [""]);
+        let long = wrap(&format!("{} {}", "a".repeat(40), "b".repeat(60)));
+        assert_eq!(long, ["a".repeat(40), format!("  {}", "b".repeat(49)), format!("  {}", "b".repeat(11))]);
+    }
+
+    #[test]
+    fn no_row_is_wider_than_a_hundred_columns() {
+        let row = Row {
+            seq: 1,
+            at: 9_999_999_999,
+            label: "s12 resume of POST 123 tools/call".to_owned(),
+            client: Arrow::Right,
+            mark: Mark::Stopped,
+            server: Arrow::Left,
+            text: "x".repeat(200),
+            faults: vec!["y z ".repeat(60)],
+        };
+        let mut text = String::new();
+        draw(&row, &mut text);
+        assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+    }
+}

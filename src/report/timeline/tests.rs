@@ -1,0 +1,227 @@
+//! Made-up journals and the rows they must become.
+
+use super::*;
+use crate::engine::record::{
+    DecisionEntry, Entry, GateEntry, NoteEntry, Opened, OwnerEntry, PartyEntry, PointEntry, PointFate, RpcEntry,
+    SessionEntry,
+};
+use crate::engine::rpc::Id;
+
+/// A journal in the making: each call is one thing that happened, a millisecond after the one before.
+#[derive(Default)]
+struct Story {
+    lines: Vec<Line>,
+    seq: u64,
+}
+
+impl Story {
+    fn next(&mut self) -> u64 {
+        self.seq += 1;
+        self.seq
+    }
+
+    /// A point that passed at once; `change` makes it another.
+    fn point(&mut self, key: &str, stream: &str, change: impl FnOnce(&mut PointEntry)) -> u64 {
+        let seq = self.next();
+        let point = key.rsplit('/').next().and_then(|last| last.split('#').next()).unwrap_or("");
+        let mut entry = PointEntry {
+            seq,
+            arrived: seq * 1_000,
+            left: Some(seq * 1_000),
+            by: Some(seq),
+            left_seq: Some(seq),
+            key: key.to_owned(),
+            point: point.to_owned(),
+            stream: Some(stream.to_owned()),
+            session: Some(1),
+            conn: 1,
+            dir: if matches!(point, "request" | "leave" | "request-head") { "c2s" } else { "s2c" }.to_owned(),
+            ..PointEntry::default()
+        };
+        change(&mut entry);
+        self.lines.push(Line::from(Entry::Point(entry)));
+        seq
+    }
+
+    fn fired(&mut self, rule: &str, key: &str, what: &str) {
+        let (rule, key, what) = (rule.to_owned(), key.to_owned(), what.to_owned());
+        let made = DecisionEntry { seq: self.seq, at: 0, rule, key, count: 1, fired: true, what, draws: Vec::new() };
+        self.lines.push(Line::from(Entry::Decision(made)));
+    }
+
+    fn gate(&mut self, rule: &str, key: &str, opened: Opened, held: u64) {
+        let (rule, key) = (rule.to_owned(), key.to_owned());
+        self.lines.push(Line::from(Entry::Gate(GateEntry { seq: self.seq, at: 0, rule, key, opened, held })));
+    }
+
+    /// The rows, without the heading.
+    fn rows(&self) -> Vec<String> {
+        let text = timeline(&self.lines);
+        text.lines().skip_while(|line| !line.contains("client  proxy  server")).skip(1).map(str::to_owned).collect()
+    }
+}
+
+fn rpc(kind: &str, method: &str, id: Option<&str>) -> Vec<RpcEntry> {
+    let id = id.map(|id| Id::Number(id.to_owned()));
+    vec![RpcEntry { kind: kind.to_owned(), method: Some(method.to_owned()), id, name: None }]
+}
+
+fn call(id: &str) -> Option<OwnerEntry> {
+    Some(OwnerEntry { id: Id::Number(id.to_owned()), method: "tools/call".to_owned(), name: None })
+}
+
+/// What get-opens-late does: the GET waits until the call has ended, and the question for the client with it.
+fn get_opens_late() -> Story {
+    let mut story = Story::default();
+    let header =
+        Header { mishap: "0.1.0".into(), started: "2026-01-02T03:04:05.678Z".into(), seed: 42, ..Header::default() };
+    story.lines.push(Line::Run(Header {
+        listen: "127.0.0.1:4000".into(),
+        upstream: "http://127.0.0.1:3000/mcp".into(),
+        ..header
+    }));
+    let initialize = |point: &mut PointEntry| point.rpc = rpc("request", "initialize", Some("0"));
+    story.point("1/n0#1/request#1", "post", initialize);
+    let get = story.point("1/get#1/request#1", "get", |point| {
+        point.http = Some("GET /mcp".to_owned());
+        point.rules = vec!["late/hold-get".to_owned()];
+        (point.left, point.left_seq, point.by) = (Some(9_000), Some(9), Some(8));
+    });
+    assert_eq!(get, 2);
+    story.fired("late/hold-get", "1/get#1/request#1", "hold");
+    story.point("1/n1#1/request#1", "post", |point| point.rpc = rpc("request", "tools/call", Some("1")));
+    story.point("1/n1#1/head#1", "post", |point| {
+        point.status = Some(200);
+        point.headers = vec![("content-type".to_owned(), "text/event-stream".to_owned())];
+    });
+    story.point("1/n1#1/block#1", "post", |point| {
+        point.rpc = rpc("request", "sampling/createMessage", Some("0"));
+        point.owner = call("1");
+    });
+    story.point("1/r0#1/request#1", "post", |point| {
+        point.rpc = rpc("response", "sampling/createMessage", Some("0"));
+        point.owner = call("1");
+    });
+    story.point("1/n1#1/block#2", "post", |point| {
+        point.rpc = rpc("response", "tools/call", Some("1"));
+        point.owner = call("1");
+    });
+    story.point("1/n1#1/end#1", "post", |point| point.ending = Some("eof".to_owned()));
+    story.gate("late/hold-get", "1/get#1/request#1", Opened::By("1/n1#1/end#1".to_owned()), 7_000);
+    story
+}
+
+#[test]
+fn a_held_request_is_drawn_where_it_came_and_where_it_left_with_what_let_it_go() {
+    let expected = "\
+mishap 0.1.0, 2026-01-02T03:04:05.678Z, seed 42
+http://127.0.0.1:4000 -> http://127.0.0.1:3000/mcp
+
+    time  stream              client  proxy  server  ■ held   ✗ stopped   ! what a rule did
+   0.001  POST 1 initialize   │──────▶│──────▶│  request initialize id 0
+   0.002  GET                 │──────▶■       │  GET /mcp
+   0.003  POST 2 tools/call   │──────▶│──────▶│  request tools/call id 1
+   0.004  POST 2 tools/call   │◀──────│◀──────│  200 text/event-stream
+   0.005  POST 2 tools/call   │◀──────│◀──────│  request sampling/createMessage id 0,
+                              │       │       │    owner tools/call id 1
+   0.006  POST 3 answer       │──────▶│──────▶│  answer to sampling/createMessage id 0,
+                              │       │       │    owner tools/call id 1
+   0.007  POST 2 tools/call   │◀──────│◀──────│  answer to tools/call id 1
+   0.008  POST 2 tools/call   │◀──────│◀──────│  end: eof
+   0.009  GET                 │       ■──────▶│  GET /mcp
+                              │       │       │  ! hold-get: held 7.0 ms until
+                              │       │       │    end of POST 2 tools/call
+no last line: the run did not end by itself, entries may be missing
+";
+    assert_eq!(timeline(&get_opens_late().lines), expected);
+}
+
+#[test]
+fn a_cut_stops_the_block_at_the_proxy_and_its_end_says_what_was_made_of_it() {
+    let mut story = Story::default();
+    story.point("1/n1#1/request#1", "post", |point| point.rpc = rpc("request", "tools/call", Some("1")));
+    story.point("1/n1#1/block#1", "post", |point| {
+        point.rpc = rpc("response", "tools/call", Some("1"));
+        (point.fate, point.left, point.left_seq) = (PointFate::Cut, None, None);
+        point.rules = vec!["lost/cut".to_owned()];
+    });
+    story.fired("lost/cut", "1/n1#1/block#1", "cut: reset");
+    story.point("1/n1#1/end#1", "post", |point| point.made = Some("reset".to_owned()));
+    let rows = story.rows();
+    assert_eq!(rows[1], "   0.002  POST 1 tools/call   │       ✗◀──────│  answer to tools/call id 1");
+    assert_eq!(rows[2], "                              │       │       │  ! cut: cut: reset");
+    assert_eq!(rows[3], "   0.003  POST 1 tools/call   │◀──────✗       │  end: reset, by a rule");
+}
+
+#[test]
+fn a_moved_message_arrives_on_one_stream_and_leaves_on_the_other() {
+    let mut story = Story::default();
+    story.point("1/get#1/request#1", "get", |point| point.http = Some("GET /mcp".to_owned()));
+    story.point("1/n1#1/request#1", "post", |point| point.rpc = rpc("request", "tools/call", Some("1")));
+    story.point("1/n1#1/block#1", "post", |point| {
+        point.rpc = rpc("request", "elicitation/create", Some("0"));
+        point.owner = call("1");
+        (point.fate, point.left_on) = (PointFate::Moved, Some("1/get#1".to_owned()));
+        point.rules = vec!["other/move".to_owned()];
+    });
+    story.fired("other/move", "1/n1#1/block#1", "move to get");
+    let rows = story.rows();
+    assert_eq!(rows[2], "   0.003  POST 1 tools/call   │       ■◀──────│  request elicitation/create id 0,");
+    assert_eq!(rows[4], "   0.003  GET                 │◀──────■       │  request elicitation/create id 0,");
+    assert_eq!(rows[6], "                              │       │       │  ! move: move to get");
+}
+
+#[test]
+fn what_was_never_let_go_and_what_came_too_late_is_said() {
+    let mut story = Story::default();
+    let nowhere = |fate| move |point: &mut PointEntry| (point.fate, point.left, point.left_seq) = (fate, None, None);
+    story.point("1/get#1/request#1", "get", nowhere(PointFate::Withheld));
+    story.point("1/get#1/block#1", "get", nowhere(PointFate::Gone));
+    let rows = story.rows();
+    assert_eq!(rows[0], "   0.001  GET                 │──────▶■       │  request (never let go)");
+    assert_eq!(rows[1], "   0.002  GET                 │       │◀──────│  block (the other side was gone)");
+}
+
+#[test]
+fn sessions_are_named_only_where_there_are_several() {
+    let mut story = Story::default();
+    story.point("1/get#1/request#1", "get", |_| ());
+    assert!(story.rows()[0].contains("  GET  "));
+    story.point("2/get#1/request#1", "get", |point| point.session = Some(2));
+    let rows = story.rows();
+    assert!(rows[0].contains("  s1 GET  ") && rows[1].contains("  s2 GET  "), "{rows:?}");
+}
+
+#[test]
+fn notes_parties_and_losses_are_in_it() {
+    let party = |name: &str| Some(PartyEntry { name: name.to_owned(), version: "1.2".to_owned() });
+    let session = SessionEntry {
+        seq: 1,
+        at: 5_000,
+        session: 1,
+        client: party("probe"),
+        server: party("shop"),
+        protocol: Some("2025-06-18".to_owned()),
+    };
+    let lines = [
+        Line::from(Entry::Note(NoteEntry { seq: 2, at: 6_000, text: "asked for identity".to_owned() })),
+        Line::from(Entry::Session(session)),
+        Line::Closed(Footer { written: 2, dropped: 3 }),
+    ];
+    let text = timeline(&lines);
+    let rows: Vec<_> = text.lines().skip(2).collect();
+    assert_eq!(
+        rows[0],
+        "   0.005                      │       │       │  session 1: probe 1.2 and shop 1.2, 2025-06-18"
+    );
+    assert_eq!(rows[1], "   0.006                      │       │       │  note: asked for identity");
+    assert!(rows[2].starts_with("missing: 3 "), "{text}");
+}
+
+#[test]
+fn a_resume_is_named_after_the_stream_it_continues() {
+    let mut story = Story::default();
+    story.point("1/n1#1/request#1", "post", |point| point.rpc = rpc("request", "tools/call", Some("1")));
+    story.point("1/resume(n1#1)#1/request#1", "resume", |_| ());
+    assert!(story.rows()[1].contains("  resume of POST 1  "), "{:?}", story.rows());
+}
