@@ -1,7 +1,10 @@
 //! The pure core: events in, commands out, one sequence for all streams of a run.
 //!
 //! Nothing in here knows a runtime, a clock, a generator of chance or a socket: time and seed are arguments. A test
-//! compiles this folder alone, with only the crates it may use in reach.
+//! compiles this folder alone, with only the crates it may use in reach; clippy.toml lists what it must not reach for in
+//! the standard library.
+
+#![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
 pub mod condition;
 pub mod engine;
