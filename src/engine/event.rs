@@ -264,6 +264,16 @@ pub enum Command {
         /// the server's own reset, passed on at once.
         settle: Option<Duration>,
     },
+    /// Read no more of this exchange's answer from the server: what may be held is held, or a rule wants back-pressure.
+    PauseServer {
+        /// The exchange.
+        exchange: ExchangeId,
+    },
+    /// Read on after [`Command::PauseServer`].
+    ResumeServer {
+        /// The exchange.
+        exchange: ExchangeId,
+    },
     /// End the server's leg of an exchange, or decide what becomes of it. Without it the leg is read on.
     CloseServer {
         /// The exchange.
