@@ -7,11 +7,14 @@
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
 pub mod condition;
+pub mod draw;
 pub mod engine;
 pub mod event;
 pub mod fault;
+pub mod hash;
 pub mod record;
 pub mod rpc;
 pub mod rule;
 pub mod selector;
+pub mod sse;
 pub mod trigger;

@@ -1,6 +1,15 @@
 //! A tolerant look into a JSON-RPC message: what it is and whose, without building its tree.
+//!
+//! It is not a validator: what has a method or an answer is a message, whatever else is wrong with it. The one rule it
+//! keeps: an id keeps its type, `1` is not `"1"`.
 
-use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt;
+
+use bytes::Bytes;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::value::RawValue;
 
 /// A JSON-RPC id; it keeps its type: `1` is not `"1"` (rule R10).
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -10,4 +19,260 @@ pub enum Id {
     Number(String),
     /// A string.
     Text(String),
+}
+
+impl Id {
+    /// Reads an id, or a progress token, which has the same form; anything else is none.
+    fn read(raw: &RawValue) -> Option<Self> {
+        match raw.get().as_bytes().first()? {
+            b'"' => serde_json::from_str(raw.get()).ok().map(Self::Text),
+            b'-' | b'0'..=b'9' => Some(Self::Number(raw.get().to_owned())),
+            _ => None,
+        }
+    }
+
+    /// The id as a JSON value.
+    #[must_use]
+    pub fn to_json(&self) -> serde_json::Value {
+        match self {
+            Self::Number(text) => serde_json::from_str(text).unwrap_or(serde_json::Value::Null),
+            Self::Text(text) => serde_json::Value::String(text.clone()),
+        }
+    }
+}
+
+impl fmt::Display for Id {
+    /// As JSON writes it: a string in quotes.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(text) => f.write_str(text),
+            Self::Text(text) => write!(f, "{text:?}"),
+        }
+    }
+}
+
+/// What a message is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// It has a method and an id.
+    Request,
+    /// It has a method and no id.
+    Notification,
+    /// It has a result.
+    Response,
+    /// It has an error.
+    Error,
+}
+
+impl Kind {
+    /// Its word in the language and the journal.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Request => "request",
+            Self::Notification => "notification",
+            Self::Response => "response",
+            Self::Error => "error",
+        }
+    }
+
+    /// Whether it is the end of a request.
+    #[must_use]
+    pub fn is_reply(self) -> bool {
+        matches!(self, Self::Response | Self::Error)
+    }
+}
+
+/// One message, as far as rules ask. The JSON texts share the memory they came in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Message {
+    /// What it is.
+    pub kind: Kind,
+    /// Its id.
+    pub id: Option<Id>,
+    /// Its method.
+    pub method: Option<String>,
+    /// Tool, prompt, resource or task: `params.name`, `params.uri` or `params.taskId`.
+    pub name: Option<String>,
+    /// The token under which a request asks for progress.
+    pub asks_progress: Option<Id>,
+    /// The token whose progress a notification tells.
+    pub tells_progress: Option<Id>,
+    /// The id of the request that a `notifications/cancelled` cancels.
+    pub cancels: Option<Id>,
+    /// The JSON text of `params`; empty if there is none.
+    pub params: Bytes,
+    /// The JSON text of `result`; empty if there is none.
+    pub result: Bytes,
+    /// The JSON text of the error's `code`.
+    pub code: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct RawMessage<'a> {
+    #[serde(borrow, default, deserialize_with = "present")]
+    id: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    method: Option<Cow<'a, str>>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    params: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    result: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    error: Option<&'a RawValue>,
+}
+
+/// A field that is there, also when it is `null`.
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de RawValue>, D::Error> {
+    <&RawValue>::deserialize(deserializer).map(Some)
+}
+
+/// Reads the message, or the messages of a batch, in `json`; none if it is no JSON-RPC.
+#[must_use]
+pub fn peek(json: &Bytes) -> Vec<Message> {
+    if !is_batch(json) {
+        return read(json, json).into_iter().collect();
+    }
+    let elements: Vec<&RawValue> = serde_json::from_slice(json).unwrap_or_default();
+    elements.into_iter().filter_map(|element| read(json, element.get().as_bytes())).collect()
+}
+
+/// Whether the JSON text is an array.
+#[must_use]
+pub fn is_batch(json: &[u8]) -> bool {
+    json.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'[')
+}
+
+fn read(source: &Bytes, json: &[u8]) -> Option<Message> {
+    let raw: RawMessage<'_> = serde_json::from_slice(json).ok()?;
+    let id = raw.id.and_then(Id::read);
+    let kind = match (&raw.method, &id) {
+        (Some(_), Some(_)) => Kind::Request,
+        (Some(_), None) => Kind::Notification,
+        (None, _) if raw.result.is_some() => Kind::Response,
+        (None, _) if raw.error.is_some() => Kind::Error,
+        (None, _) => return None,
+    };
+    let share = |raw: Option<&RawValue>| raw.map_or_else(Bytes::new, |raw| source.slice_ref(raw.get().as_bytes()));
+    let params = raw.params.map_or("", RawValue::get).as_bytes();
+    let text = |key: &str| member(params, key).and_then(text_of).map(Cow::into_owned);
+    let cancel = raw.method.as_deref() == Some("notifications/cancelled");
+    Some(Message {
+        kind,
+        id,
+        name: text("name").or_else(|| text("uri")).or_else(|| text("taskId")),
+        asks_progress: pointer(params, "/_meta/progressToken").and_then(Id::read),
+        tells_progress: member(params, "progressToken").and_then(Id::read),
+        cancels: member(params, "requestId").filter(|_| cancel).and_then(Id::read),
+        params: share(raw.params),
+        result: share(raw.result),
+        code: raw.error.and_then(|error| member(error.get().as_bytes(), "code")).map(|code| code.get().to_owned()),
+        method: raw.method.map(Cow::into_owned),
+    })
+}
+
+/// The value at a JSON pointer (RFC 6901) in a JSON text.
+#[must_use]
+pub fn pointer<'a>(json: &'a [u8], pointer: &str) -> Option<&'a RawValue> {
+    let mut value: &RawValue = serde_json::from_slice(json).ok()?;
+    for token in pointer.split('/').skip(1) {
+        let token = token.replace("~1", "/").replace("~0", "~");
+        value = step(value.get().as_bytes(), &token)?;
+    }
+    Some(value)
+}
+
+fn step<'a>(json: &'a [u8], token: &str) -> Option<&'a RawValue> {
+    if is_batch(json) {
+        let elements: Vec<&RawValue> = serde_json::from_slice(json).ok()?;
+        return elements.get(token.parse::<usize>().ok()?).copied();
+    }
+    member(json, token)
+}
+
+/// One member of an object; the last, if its name is there twice.
+fn member<'a>(json: &'a [u8], name: &str) -> Option<&'a RawValue> {
+    if json.first() != Some(&b'{') {
+        return None;
+    }
+    let mut members: BTreeMap<Cow<'_, str>, &RawValue> = serde_json::from_slice(json).ok()?;
+    members.remove(name)
+}
+
+/// The text that a glob is compared with: that of a string, the JSON text of a number or boolean (rule R10).
+#[must_use]
+pub fn text_of(value: &RawValue) -> Option<Cow<'_, str>> {
+    match value.get().as_bytes().first()? {
+        b'"' => serde_json::from_str::<String>(value.get()).ok().map(Cow::Owned),
+        b'{' | b'[' | b'n' => None,
+        _ => Some(Cow::Borrowed(value.get())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn one(text: &str) -> Message {
+        let mut messages = peek(&Bytes::copy_from_slice(text.as_bytes()));
+        assert_eq!(messages.len(), 1, "{text}");
+        messages.remove(0)
+    }
+
+    #[test]
+    fn a_request_is_known_by_kind_id_method_name_and_token() {
+        let call = one(
+            r#" {"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"echo","_meta":{"progressToken":"t"}}}"#,
+        );
+        assert_eq!((call.kind, call.id), (Kind::Request, Some(Id::Number("2".into()))));
+        assert_eq!((call.method.as_deref(), call.name.as_deref()), (Some("tools/call"), Some("echo")));
+        assert_eq!(call.asks_progress, Some(Id::Text("t".into())));
+    }
+
+    #[test]
+    fn ids_keep_their_type() {
+        assert_ne!(one(r#"{"id":1,"result":{}}"#).id, one(r#"{"id":"1","result":{}}"#).id);
+        assert_eq!(one(r#"{"id":null,"error":{"code":-32700}}"#).id, None);
+        assert_eq!(
+            one(r#"{"id":12345678901234567890123,"result":{}}"#).id,
+            Some(Id::Number("12345678901234567890123".into()))
+        );
+    }
+
+    #[test]
+    fn an_answer_is_one_whatever_its_result_is() {
+        assert_eq!(one(r#"{"id":1,"result":null}"#).kind, Kind::Response);
+        let error = one(r#"{"id":1,"error":{"code":-32001,"message":"x"}}"#);
+        assert_eq!((error.kind, error.code.as_deref()), (Kind::Error, Some("-32001")));
+    }
+
+    #[test]
+    fn a_cancel_and_a_progress_name_whom_they_are_about() {
+        let cancel = one(r#"{"method":"notifications/cancelled","params":{"requestId":5,"reason":"user"}}"#);
+        assert_eq!(cancel.cancels, Some(Id::Number("5".into())));
+        let progress = one(r#"{"method":"notifications/progress","params":{"progressToken":2,"progress":1}}"#);
+        assert_eq!(progress.tells_progress, Some(Id::Number("2".into())));
+    }
+
+    #[test]
+    fn a_batch_has_as_many_messages_as_it_has() {
+        assert_eq!(peek(&Bytes::from_static(br#"[{"id":1,"method":"ping"}, 3, {"method":"x"}]"#)).len(), 2);
+    }
+
+    #[test]
+    fn what_is_no_message_is_none() {
+        for text in ["", "null", "3", "{}", "[]", "{\"id\":1}", "not json", "{\"method\":3}", "\u{1}", "[1"] {
+            assert_eq!(peek(&Bytes::copy_from_slice(text.as_bytes())), [], "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_pointer_reaches_into_objects_and_arrays_and_unescapes() {
+        let json = br#"{"a":{"b/c":[1,{"~":true}]},"s":"x"}"#;
+        let text = |at: &str| pointer(json, at).and_then(text_of).map(Cow::into_owned);
+        assert_eq!(text("/a/b~1c/0").as_deref(), Some("1"));
+        assert_eq!(text("/a/b~1c/1/~0").as_deref(), Some("true"));
+        assert_eq!(text("/s").as_deref(), Some("x"));
+        assert_eq!((text("/a"), text("/no"), text("/a/b~1c/7")), (None, None, None));
+    }
 }
