@@ -1,0 +1,11 @@
+//! Real MCP clients and servers, pinned by version, on both sides of the real binary (`tests/run` installs them).
+//!
+//! What is expected here was measured, cell by cell, before there was a proxy to cause it. Each fault has its control:
+//! the same cells without the profile, which must come out the other way.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+#[path = "sdk/get_opens_late.rs"]
+mod get_opens_late;
+#[path = "sdk/harness/mod.rs"]
+mod harness;
