@@ -1,0 +1,166 @@
+"""Client driver of the Python SDK: many sessions in one process, driven by lines (`lines.py`).
+
+Not a client of its own making: every request goes through `ClientSession` the way an application would send it. The one
+rule: what kills a session is reported as that session's crash, and the driver goes on.
+"""
+
+import asyncio
+import re
+import time
+from typing import Any
+
+import anyio
+import sdk
+from lines import commands, emit, leave
+from mcp import types
+
+TAG = re.compile(r"tag:(\S+)")
+
+
+class Session:
+    """One MCP session with its calls, in the task that owns the SDK's context managers."""
+
+    def __init__(self, command: dict[str, Any]) -> None:
+        self.id: str = command["id"]
+        self.url: str = command["url"]
+        self.seconds = command["timeout"] / 1000 if "timeout" in command else None
+        self.hold_answers = bool(command.get("hold_answers"))
+        self.leaving = asyncio.Event()
+        self.answers: dict[str | None, asyncio.Event] = {}
+        self.open: dict[str, float] = {}
+        self.calls: anyio.abc.TaskGroup | None = None
+        self.client: Any = None
+
+    async def run(self) -> None:
+        """Connects, serves calls until it is closed, and tells how it ended."""
+        connected = False
+        try:
+            async with sdk.client_session(self.url, self.seconds, **self.callbacks()) as self.client:
+                # Calls run inside the session's scope, as an application's would: what kills the session cancels them.
+                async with anyio.create_task_group() as self.calls:
+                    connected = True
+                    emit("connected", id=self.id)
+                    await self.leaving.wait()
+                    self.calls.cancel_scope.cancel()
+        except Exception as error:
+            self.calls = None
+            if connected:
+                self.crash(error)
+            else:
+                emit("connect-failed", id=self.id, message=flat(error))
+            return
+        emit("closed", id=self.id)
+
+    def crash(self, error: Exception) -> None:
+        """Reports the session's death, and with it that of every call still open."""
+        for call in list(self.open):
+            self.settled(call, "crash", message=flat(error))
+        emit("crashed", id=self.id, message=flat(error))
+
+    def start(self, command: dict[str, Any]) -> None:
+        """Starts a call or a ping; on a session that has died it settles at once."""
+        self.open[command["call"]] = time.monotonic()
+        if self.calls is None:
+            self.settled(command["call"], "crash", message="the session is dead")
+        else:
+            self.calls.start_soon(self.request, command)
+
+    async def request(self, command: dict[str, Any]) -> None:
+        """One request and its outcome."""
+        call = command["call"]
+        try:
+            if command["cmd"] == "ping":
+                result = await self.client.send_ping()
+            else:
+                result = await self.client.call_tool(command["tool"], command["args"])
+        except sdk.MCPError as error:
+            outcome, code, message = sdk.error_outcome(error)
+            self.settled(call, outcome, code=code, message=message)
+        except Exception as error:
+            self.settled(call, "error", message=flat(error))
+        else:
+            result = sdk.wire(result)
+            self.settled(call, "tool-error" if result.get("isError") else "ok", result=result)
+
+    def settled(self, call: str, outcome: str, **fields: Any) -> None:
+        """Reports a call's outcome, once."""
+        taken = round((time.monotonic() - self.open.pop(call)) * 1000)
+        known = {"code": None, "message": None, "result": None, **fields}
+        emit("settled", id=self.id, call=call, outcome=outcome, ms=taken, **known)
+
+    # === What the server asks ===
+
+    def callbacks(self) -> dict[str, Any]:
+        return {
+            "sampling_callback": self.sampling,
+            "elicitation_callback": self.elicitation,
+            "list_roots_callback": self.roots,
+            "message_handler": self.message,
+        }
+
+    async def sampling(self, context: Any, params: Any) -> Any:
+        tag = await self.asked("sampling", context, params)
+        content = {"type": "text", "text": f"tag:{tag}"}
+        return types.CreateMessageResult.model_validate({"role": "assistant", "model": "driver", "content": content})
+
+    async def elicitation(self, context: Any, params: Any) -> Any:
+        tag = await self.asked("elicitation", context, params)
+        return types.ElicitResult.model_validate({"action": "accept", "content": {"tag": tag}})
+
+    async def roots(self, context: Any) -> Any:
+        await self.asked("roots", context, None)
+        return types.ListRootsResult.model_validate({"roots": [{"uri": "file:///driver"}]})
+
+    async def asked(self, kind: str, context: Any, params: Any) -> str | None:
+        """Reports a server's request and, when answers are held, waits for leave to answer it."""
+        tag = tag_of(sdk.wire(params))
+        # The SDK says nothing of the request that a question belongs to, so the origin is never known.
+        fields, meta = sdk.handler_fields(context), sdk.request_meta(context)
+        emit("server-request", id=self.id, kind=kind, tag=tag, fields=fields, origin=None, meta=meta)
+        if self.hold_answers:
+            await self.answer(tag).wait()
+        return tag
+
+    def answer(self, tag: str | None) -> asyncio.Event:
+        """The leave to answer the question `tag`, whichever of the two comes first."""
+        return self.answers.setdefault(tag, asyncio.Event())
+
+    async def message(self, message: Any) -> None:
+        if isinstance(message, Exception):
+            emit("onerror", id=self.id, message=flat(message))
+
+
+def tag_of(params: Any) -> str | None:
+    """The tag that the server wrote into its question; a roots/list has no text to carry one."""
+    if params is None:
+        return None
+    words = params["message"] if "message" in params else params["messages"][0]["content"]["text"]
+    found = TAG.search(words)
+    return found and found.group(1)
+
+
+def flat(error: BaseException) -> str:
+    """An exception in one line, an exception group with all that it holds."""
+    if isinstance(error, BaseExceptionGroup):
+        return f"{type(error).__name__}: " + "; ".join(flat(inner) for inner in error.exceptions)
+    return f"{type(error).__name__}: {error}"
+
+
+async def main() -> None:
+    sessions: dict[str, Session] = {}
+    tasks: set[asyncio.Task[None]] = set()
+    async for command in commands():
+        name = command["cmd"]
+        if name == "connect":
+            session = sessions[command["id"]] = Session(command)
+            tasks.add(asyncio.create_task(session.run()))
+        elif name in ("call", "ping"):
+            sessions[command["id"]].start(command)
+        elif name == "answer":
+            sessions[command["id"]].answer(command["tag"]).set()
+        elif name == "close":
+            sessions[command["id"]].leaving.set()
+    leave()
+
+
+asyncio.run(main())
