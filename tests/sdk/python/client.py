@@ -5,7 +5,6 @@ rule: what kills a session is reported as that session's crash, and the driver g
 """
 
 import asyncio
-import re
 import time
 from typing import Any
 
@@ -14,19 +13,17 @@ import sdk
 from lines import commands, emit, leave
 from mcp import types
 
-TAG = re.compile(r"tag:(\S+)")
-
-
 class Session:
     """One MCP session with its calls, in the task that owns the SDK's context managers."""
 
     def __init__(self, command: dict[str, Any]) -> None:
         self.id: str = command["id"]
         self.url: str = command["url"]
+        self.then: list[dict[str, Any]] = command.get("then", [])
         self.seconds = command["timeout"] / 1000 if "timeout" in command else None
         self.hold_answers = bool(command.get("hold_answers"))
         self.leaving = asyncio.Event()
-        self.answers: dict[str | None, asyncio.Event] = {}
+        self.answers: dict[str, asyncio.Event] = {}
         self.open: dict[str, float] = {}
         self.calls: anyio.abc.TaskGroup | None = None
         self.client: Any = None
@@ -40,6 +37,8 @@ class Session:
                 async with anyio.create_task_group() as self.calls:
                     connected = True
                     emit("connected", id=self.id)
+                    for command in self.then:
+                        self.start(command)
                     await self.leaving.wait()
                     self.calls.cancel_scope.cancel()
         except Exception as error:
@@ -99,44 +98,38 @@ class Session:
         }
 
     async def sampling(self, context: Any, params: Any) -> Any:
-        tag = await self.asked("sampling", context, params)
-        content = {"type": "text", "text": f"tag:{tag}"}
-        return types.CreateMessageResult.model_validate({"role": "assistant", "model": "driver", "content": content})
+        tag = await self.asked("sampling", context, sdk.wire(params)["messages"][0]["content"]["text"])
+        content = {"type": "text", "text": f"for {tag}"}
+        return types.CreateMessageResult.model_validate({"role": "assistant", "model": "none", "content": content})
 
     async def elicitation(self, context: Any, params: Any) -> Any:
-        tag = await self.asked("elicitation", context, params)
-        return types.ElicitResult.model_validate({"action": "accept", "content": {"tag": tag}})
+        tag = await self.asked("elicitation", context, sdk.wire(params)["message"])
+        return types.ElicitResult.model_validate({"action": "accept", "content": {"answer": f"for {tag}"}})
 
     async def roots(self, context: Any) -> Any:
-        await self.asked("roots", context, None)
-        return types.ListRootsResult.model_validate({"roots": [{"uri": "file:///driver"}]})
+        # A roots/list has no text of its own, so its tag travels as metadata.
+        tag = await self.asked("roots", context, f"tag:{(sdk.request_meta(context) or {}).get('tag')}")
+        root = {"uri": "file:///nowhere", "name": f"for {tag}"}
+        return types.ListRootsResult.model_validate({"roots": [root]})
 
-    async def asked(self, kind: str, context: Any, params: Any) -> str | None:
-        """Reports a server's request and, when answers are held, waits for leave to answer it."""
-        tag = tag_of(sdk.wire(params))
+    async def asked(self, kind: str, context: Any, words: str) -> str:
+        """Reports a server's request and, when answers are held, waits for leave to answer it; its tag."""
+        tag = words.removeprefix("tag:")
+        seen = {"fields": sdk.handler_fields(context), "meta": sdk.request_meta(context), "request": context.request_id}
         # The SDK says nothing of the request that a question belongs to, so the origin is never known.
-        fields, meta = sdk.handler_fields(context), sdk.request_meta(context)
-        emit("server-request", id=self.id, kind=kind, tag=tag, fields=fields, origin=None, meta=meta)
+        emit("server-request", id=self.id, kind=kind, tag=tag, origin=None, wrapped=None, **seen)
         if self.hold_answers:
             await self.answer(tag).wait()
+        emit("answering", id=self.id, tag=tag)
         return tag
 
-    def answer(self, tag: str | None) -> asyncio.Event:
+    def answer(self, tag: str) -> asyncio.Event:
         """The leave to answer the question `tag`, whichever of the two comes first."""
         return self.answers.setdefault(tag, asyncio.Event())
 
     async def message(self, message: Any) -> None:
         if isinstance(message, Exception):
             emit("onerror", id=self.id, message=flat(message))
-
-
-def tag_of(params: Any) -> str | None:
-    """The tag that the server wrote into its question; a roots/list has no text to carry one."""
-    if params is None:
-        return None
-    words = params["message"] if "message" in params else params["messages"][0]["content"]["text"]
-    found = TAG.search(words)
-    return found and found.group(1)
 
 
 def flat(error: BaseException) -> str:

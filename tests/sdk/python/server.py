@@ -7,6 +7,7 @@ what the SDK was given is logged before the SDK acts on it, so that the log is e
 import asyncio
 import json
 import socket
+from collections.abc import Callable
 from typing import Any
 
 import sdk
@@ -43,33 +44,34 @@ async def call_tool(context: Any, tool: str, args: dict[str, Any]) -> dict[str, 
 
 async def ask(context: Any, tag: str, args: dict[str, Any]) -> dict[str, Any]:
     """Asks the client something: on the call's own stream when `related`, else on the standalone GET."""
-    emit("entered", tag=tag)
+    emit("entered", tag=tag, session=session_of(context))
     if args.get("wait"):
         await release(tag).wait()
-    request, result = question(args["kind"], tag)
+    request, result, words = question(args["kind"], tag)
+    seconds = args.get("timeout", given.get("timeout", 60_000)) / 1000
     emit("asked", tag=tag)
     try:
         answer = await sdk.ask_client(context, request, result, bool(args.get("related")), seconds)
     except Exception as error:
         emit("ask-failed", tag=tag, message=str(error))
-        return text(f"ask failed: {error}", failed=True)
-    emit("answered", tag=tag, answer=answer)
+        return text(str(error), failed=True)
+    emit("answered", tag=tag, answer=words(answer))
     return text("answered")
 
 
-def question(kind: str, tag: str) -> tuple[Any, Any]:
-    """The request of that kind, its text carrying the tag, and the type of its result."""
+def question(kind: str, tag: str) -> tuple[Any, Any, Callable[[Any], str]]:
+    """The request of that kind with the tag in it, the type of its result, and what to read in the answer."""
     if kind == "sampling":
         message = {"role": "user", "content": {"type": "text", "text": f"tag:{tag}"}}
-        params = {"messages": [message], "maxTokens": 8}
-        request = types.CreateMessageRequest.model_validate({"method": "sampling/createMessage", "params": params})
-        return request, types.CreateMessageResult
+        wire = {"method": "sampling/createMessage", "params": {"messages": [message], "maxTokens": 16}}
+        request = types.CreateMessageRequest.model_validate(wire)
+        return request, types.CreateMessageResult, lambda answer: answer["content"]["text"]
     if kind == "elicitation":
-        schema = {"type": "object", "properties": {"tag": TEXT}}
-        params = {"message": f"tag:{tag}", "requestedSchema": schema}
-        request = types.ElicitRequest.model_validate({"method": "elicitation/create", "params": params})
-        return request, types.ElicitResult
-    return types.ListRootsRequest.model_validate({"method": "roots/list"}), types.ListRootsResult
+        schema = {"type": "object", "properties": {"answer": TEXT}, "required": ["answer"]}
+        wire = {"method": "elicitation/create", "params": {"message": f"tag:{tag}", "requestedSchema": schema}}
+        return types.ElicitRequest.model_validate(wire), types.ElicitResult, lambda answer: answer["content"]["answer"]
+    wire = {"method": "roots/list", "params": {"_meta": {"tag": tag}}}
+    return types.ListRootsRequest.model_validate(wire), types.ListRootsResult, lambda answer: answer["roots"][0]["name"]
 
 
 async def notify(context: Any, tag: str, args: dict[str, Any]) -> dict[str, Any]:
@@ -83,10 +85,15 @@ async def notify(context: Any, tag: str, args: dict[str, Any]) -> dict[str, Any]
     return text("done")
 
 
-async def slow(_context: Any, tag: str, _args: dict[str, Any]) -> dict[str, Any]:
-    emit("entered", tag=tag)
+async def slow(context: Any, tag: str, _args: dict[str, Any]) -> dict[str, Any]:
+    emit("entered", tag=tag, session=session_of(context))
     await release(tag).wait()
     return text("done")
+
+
+def session_of(context: Any) -> str | None:
+    """The id of the session that a call came in."""
+    return context.request.headers.get("mcp-session-id")
 
 
 def text(words: str, failed: bool = False) -> dict[str, Any]:
@@ -124,10 +131,22 @@ class Logged:
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         headers = {name.decode().lower(): value.decode() for name, value in scope["headers"]}
         if scope["method"] == "GET":
-            emit("get", session=headers.get("mcp-session-id"), last=headers.get("last-event-id"))
-        if scope["method"] != "POST":
-            return await self.manager.handle_request(scope, receive, send)
-        await self.post(scope, receive, send)
+            await self.get(headers.get("mcp-session-id"), headers.get("last-event-id"), scope, receive, send)
+        elif scope["method"] == "POST":
+            await self.post(scope, receive, send)
+        else:
+            await self.manager.handle_request(scope, receive, send)
+
+    async def get(self, session: str | None, last: str | None, scope: Any, receive: Any, send: Any) -> None:
+        """`get` is the GET's arrival, `get-open` the SDK's answer to it: from then on the stream can be written to."""
+
+        async def watch(message: Any) -> None:
+            if message["type"] == "http.response.start":
+                emit("get-open", session=session, last=last, status=message["status"])
+            await send(message)
+
+        emit("get", session=session, last=last)
+        await self.manager.handle_request(scope, receive, watch)
 
     async def post(self, scope: Any, receive: Any, send: Any) -> None:
         body = bytearray()
@@ -180,5 +199,4 @@ async def main() -> None:
 
 
 given = options()
-seconds = given.get("timeout", 60_000) / 1000
 asyncio.run(main())

@@ -77,6 +77,11 @@ async fn run(command: Value, mut commands: mpsc::UnboundedReceiver<Value>, answe
     emit(&json!({"event": "connected", "id": id}));
     let peer = service.peer().clone();
     let timeout = command["timeout"].as_u64().map(Duration::from_millis);
+    for then in command["then"].as_array().into_iter().flatten() {
+        let mut then = then.clone();
+        then["id"] = json!(id);
+        tokio::spawn(request(then, peer.clone(), timeout));
+    }
     let mut stop = Some(service.cancellation_token());
     let end = service.waiting();
     tokio::pin!(end);
@@ -177,16 +182,19 @@ fn dead(command: &Value) {
 // === What the server asks ===
 
 impl Handler {
-    /// Reports a server's request and, when answers are held, waits for leave to answer it.
-    async fn asked(&self, kind: &str, tag: Option<&str>, context: &RequestContext<RoleClient>) {
+    /// Reports a server's request and, when answers are held, waits for leave to answer it; its tag.
+    async fn asked(&self, kind: &str, words: &str, context: &RequestContext<RoleClient>) -> String {
+        let tag = words.strip_prefix("tag:").unwrap_or(words);
         emit(&json!({
-            "event": "server-request", "id": self.id, "kind": kind, "tag": tag,
+            "event": "server-request", "id": self.id, "kind": kind, "tag": tag, "request": context.id,
             "fields": ["ct", "id", "meta", "extensions", "peer"],
-            "origin": origin(&context.extensions), "meta": context.meta,
+            "origin": origin(&context.extensions), "wrapped": null, "meta": context.meta,
         }));
-        if let Some(tag) = tag.filter(|_| self.hold_answers) {
+        if self.hold_answers {
             self.answers.pass(tag).await;
         }
+        emit(&json!({"event": "answering", "id": self.id, "tag": tag}));
+        tag.to_owned()
     }
 }
 
@@ -200,11 +208,6 @@ fn origin(extensions: &Extensions) -> Value {
     }
 }
 
-/// The tag that the server wrote into its question.
-fn tag_of(words: Option<&str>) -> Option<&str> {
-    words?.split_once("tag:")?.1.split_whitespace().next()
-}
-
 impl ClientHandler for Handler {
     async fn create_message(
         &self,
@@ -212,10 +215,10 @@ impl ClientHandler for Handler {
         context: RequestContext<RoleClient>,
     ) -> Result<CreateMessageResult, ErrorData> {
         let params = serde_json::to_value(params).expect("params are JSON");
-        let tag = tag_of(params.pointer("/messages/0/content/text").and_then(Value::as_str));
-        self.asked("sampling", tag, &context).await;
-        let content = json!({"type": "text", "text": format!("tag:{}", tag.unwrap_or_default())});
-        Ok(wire(json!({"role": "assistant", "model": "driver", "content": content})))
+        let words = params.pointer("/messages/0/content/text").and_then(Value::as_str).unwrap_or_default();
+        let tag = self.asked("sampling", words, &context).await;
+        let content = json!({"type": "text", "text": format!("for {tag}")});
+        Ok(wire(json!({"role": "assistant", "model": "none", "content": content})))
     }
 
     async fn create_elicitation(
@@ -224,14 +227,15 @@ impl ClientHandler for Handler {
         context: RequestContext<RoleClient>,
     ) -> Result<ElicitResult, ErrorData> {
         let params = serde_json::to_value(params).expect("params are JSON");
-        let tag = tag_of(params["message"].as_str());
-        self.asked("elicitation", tag, &context).await;
-        Ok(wire(json!({"action": "accept", "content": {"tag": tag}})))
+        let tag = self.asked("elicitation", params["message"].as_str().unwrap_or_default(), &context).await;
+        Ok(wire(json!({"action": "accept", "content": {"answer": format!("for {tag}")}})))
     }
 
     async fn list_roots(&self, context: RequestContext<RoleClient>) -> Result<ListRootsResult, ErrorData> {
-        self.asked("roots", None, &context).await;
-        Ok(wire(json!({"roots": [{"uri": "file:///driver"}]})))
+        // A roots/list has no text of its own, so its tag travels as metadata.
+        let meta = serde_json::to_value(&context.meta).expect("metadata is JSON");
+        let tag = self.asked("roots", meta["tag"].as_str().unwrap_or_default(), &context).await;
+        Ok(wire(json!({"roots": [{"uri": "file:///nowhere", "name": format!("for {tag}")}]})))
     }
 
     fn get_info(&self) -> ClientConfig {

@@ -4,10 +4,11 @@
 //! every session, so the option `store` has nothing to say. The one rule: what rmcp was given is logged before rmcp acts
 //! on it, so that the log is evidence of order.
 
-mod http;
+mod sockets;
 
 use std::time::Duration;
 
+use http::request::Parts;
 use mishap_rmcp_driver::{Commands, Gates, emit, options, text, wire};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ErrorData, ListToolsResult, PaginatedRequestParams,
@@ -30,7 +31,7 @@ async fn main() {
     let timeout = Duration::from_millis(given["timeout"].as_u64().unwrap_or(60_000));
     let tools = Tools { releases: Gates::default(), timeout };
     let releases = tools.releases.clone();
-    let address = http::serve(tools, given["json"] == true).await;
+    let address = sockets::serve(tools, given["json"] == true).await;
     emit(&json!({"event": "listening", "url": format!("http://{address}/mcp")}));
     let mut commands = Commands::new();
     while let Some(command) = commands.next().await {
@@ -47,7 +48,7 @@ impl Tools {
             "echo" => said(args["text"].as_str().unwrap_or_default(), false),
             "ask" => self.ask(tag, args, context).await,
             "notify" => self.notify(tag, args, context).await,
-            "slow" => self.slow(tag).await,
+            "slow" => self.slow(tag, context).await,
             other => said(&format!("no tool {other}"), true),
         };
         emit(&json!({"event": "call-end", "tag": tag}));
@@ -56,12 +57,14 @@ impl Tools {
 
     /// Asks the client something: on the call's own stream when `related`, else on the standalone GET.
     async fn ask(&self, tag: &str, args: &Value, context: &RequestContext<RoleServer>) -> Value {
-        emit(&json!({"event": "entered", "tag": tag}));
+        emit(&json!({"event": "entered", "tag": tag, "session": session_of(context)}));
         if args["wait"] == true {
             self.releases.pass(tag).await;
         }
         emit(&json!({"event": "asked", "tag": tag}));
-        let asking = ask(context.peer.clone(), question(text(args, "kind"), tag), self.timeout);
+        let (request, words) = question(text(args, "kind"), tag);
+        let timeout = args["timeout"].as_u64().map_or(self.timeout, Duration::from_millis);
+        let asking = ask(context.peer.clone(), request, timeout);
         let answer = if args["related"] == true {
             asking.await
         } else {
@@ -70,12 +73,12 @@ impl Tools {
         };
         match answer {
             Ok(answer) => {
-                emit(&json!({"event": "answered", "tag": tag, "answer": answer}));
+                emit(&json!({"event": "answered", "tag": tag, "answer": answer.pointer(words)}));
                 said("answered", false)
             }
             Err(error) => {
                 emit(&json!({"event": "ask-failed", "tag": tag, "message": error.to_string()}));
-                said(&format!("ask failed: {error}"), true)
+                said(&error.to_string(), true)
             }
         }
     }
@@ -101,8 +104,8 @@ impl Tools {
         said("done", false)
     }
 
-    async fn slow(&self, tag: &str) -> Value {
-        emit(&json!({"event": "entered", "tag": tag}));
+    async fn slow(&self, tag: &str, context: &RequestContext<RoleServer>) -> Value {
+        emit(&json!({"event": "entered", "tag": tag, "session": session_of(context)}));
         self.releases.pass(tag).await;
         said("done", false)
     }
@@ -114,21 +117,29 @@ async fn ask(peer: Peer<RoleServer>, request: ServerRequest, timeout: Duration) 
     Ok(serde_json::to_value(answer).expect("an answer is JSON"))
 }
 
-/// The request of that kind, its text carrying the tag.
-fn question(kind: &str, tag: &str) -> ServerRequest {
+/// The request of that kind with the tag in it, and where in the answer its words are.
+fn question(kind: &str, tag: &str) -> (ServerRequest, &'static str) {
     let words = format!("tag:{tag}");
-    wire(match kind {
+    let (request, answer) = match kind {
         "sampling" => {
             let messages = json!([{"role": "user", "content": {"type": "text", "text": words}}]);
-            json!({"method": "sampling/createMessage", "params": {"messages": messages, "maxTokens": 8}})
+            let params = json!({"messages": messages, "maxTokens": 16});
+            (json!({"method": "sampling/createMessage", "params": params}), "/content/text")
         }
         "elicitation" => {
-            let schema = json!({"type": "object", "properties": {"tag": {"type": "string"}}});
+            let schema =
+                json!({"type": "object", "properties": {"answer": {"type": "string"}}, "required": ["answer"]});
             let params = json!({"mode": "form", "message": words, "requestedSchema": schema});
-            json!({"method": "elicitation/create", "params": params})
+            (json!({"method": "elicitation/create", "params": params}), "/content/answer")
         }
-        _ => json!({"method": "roots/list"}),
-    })
+        _ => (json!({"method": "roots/list", "params": {"_meta": {"tag": tag}}}), "/roots/0/name"),
+    };
+    (wire(request), answer)
+}
+
+/// The id of the session that a call came in.
+fn session_of(context: &RequestContext<RoleServer>) -> Option<&str> {
+    context.extensions.get::<Parts>()?.headers.get("mcp-session-id")?.to_str().ok()
 }
 
 fn said(words: &str, failed: bool) -> Value {

@@ -9,7 +9,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
-use http::{HeaderMap, Method, Request, Response};
+use http::request::Parts;
+use http::{Method, Request, Response};
 use http_body::{Body, Frame};
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full};
@@ -54,17 +55,22 @@ pub async fn serve(tools: Tools, json: bool) -> SocketAddr {
 async fn handle(service: Service, request: Request<Incoming>) -> Result<Response<Watched>, hyper::Error> {
     let (head, body) = request.into_parts();
     let body = body.collect().await?.to_bytes();
-    if head.method == Method::GET {
-        let (session, last) = (header(&head.headers, "mcp-session-id"), header(&head.headers, "last-event-id"));
+    let tag = if head.method == Method::POST { tag_of(&body) } else { None };
+    let get = (head.method == Method::GET).then(|| (header(&head, "mcp-session-id"), header(&head, "last-event-id")));
+    if let Some((session, last)) = &get {
         emit(&json!({"event": "get", "session": session, "last": last}));
     }
-    let tag = if head.method == Method::POST { tag_of(&body) } else { None };
     let response = service.handle(Request::from_parts(head, Full::new(body))).await;
+    if let Some((session, last)) = &get {
+        // From here on the stream can be written to.
+        let status = response.status().as_u16();
+        emit(&json!({"event": "get-open", "session": session, "last": last, "status": status}));
+    }
     Ok(response.map(|body| Watched { body, tag, answered: false }))
 }
 
-fn header<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
-    headers.get(name)?.to_str().ok()
+fn header(head: &Parts, name: &str) -> Option<String> {
+    head.headers.get(name)?.to_str().ok().map(str::to_owned)
 }
 
 /// The tag of the tools/call in a request's body.
