@@ -1,0 +1,113 @@
+//! The way from client to upstream: directly, through the real binary, or through a proxy broken on purpose.
+//!
+//! A check takes a route and never asks which; so whatever holds directly must hold through the proxy.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use super::broken::{self, Sabotage};
+use super::mishap::{Mishap, Verdict};
+use super::peer::Peer;
+use super::scratch::Scratch;
+use super::upstream::Upstream;
+use super::wire::PATIENCE;
+
+/// How long a check that is meant to fail waits for what will not come.
+const IMPATIENCE: Duration = Duration::from_secs(3);
+
+/// The head of an event stream in chunks.
+pub(crate) const SSE_HEAD: &str =
+    "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n";
+
+/// An upstream, and where clients reach it.
+#[derive(Debug)]
+pub(crate) struct Route {
+    /// The scripted upstream.
+    pub(crate) upstream: Upstream,
+    address: SocketAddr,
+    mishap: Option<Mishap>,
+    scratch: Scratch,
+    patience: Duration,
+}
+
+impl Route {
+    /// Nothing in between.
+    pub(crate) fn direct() -> Self {
+        let upstream = Upstream::listen();
+        let address = upstream.address();
+        Self { upstream, address, mishap: None, scratch: Scratch::new(), patience: PATIENCE }
+    }
+
+    /// Through `mishap run`, without a profile and without a journal.
+    pub(crate) fn through_mishap() -> Self {
+        Self::direct().with(|_| Vec::new())
+    }
+
+    /// Through `mishap run --journal`: the engine sees every stream and must let all of it be.
+    pub(crate) fn through_a_journalling_mishap() -> Self {
+        Self::direct().with(|scratch| {
+            let journal = scratch.path("journal.ndjson");
+            vec!["--journal".to_owned(), journal.display().to_string()]
+        })
+    }
+
+    fn with(self, args: impl FnOnce(&Scratch) -> Vec<String>) -> Self {
+        let mishap = Mishap::run(self.upstream.address(), &args(&self.scratch));
+        Self { address: mishap.address(), mishap: Some(mishap), ..self }
+    }
+
+    /// Through a tiny proxy with this fault of its own; nothing waits long on a route that is meant to fail.
+    pub(crate) fn broken(sabotage: Sabotage) -> Self {
+        let patience = if sabotage == Sabotage::Sound { PATIENCE } else { IMPATIENCE };
+        let route = Self::direct();
+        let address = broken::start(route.upstream.address(), sabotage);
+        Self { address, patience, upstream: route.upstream.with_patience(patience), ..route }
+    }
+
+    /// Where clients connect.
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// A new client connection.
+    #[track_caller]
+    pub(crate) fn client(&self) -> Peer {
+        Peer::connect(self.address).with_patience(self.patience)
+    }
+
+    /// What a client of this route writes as `Host`.
+    pub(crate) fn authority(&self) -> String {
+        self.address.to_string()
+    }
+
+    /// A request's head as a client of this route writes it, without a body.
+    pub(crate) fn head(&self, method_and_target: &str, headers: &[&str]) -> String {
+        let fields: String = headers.iter().map(|header| format!("{header}\r\n")).collect();
+        format!("{method_and_target} HTTP/1.1\r\nHost: {}\r\n{fields}\r\n", self.address)
+    }
+
+    /// An exchange on a new connection whose request has reached the upstream: both its ends.
+    #[track_caller]
+    pub(crate) fn exchange(&self, method_and_target: &str) -> (Peer, Peer) {
+        let mut client = self.client();
+        client.send(self.head(method_and_target, &[]));
+        let mut server = self.upstream.next();
+        server.request();
+        (client, server)
+    }
+
+    /// An exchange whose answer has begun on both ends: an event stream in chunks.
+    #[track_caller]
+    pub(crate) fn stream(&self) -> (Peer, Peer) {
+        let (mut client, mut server) = self.exchange("GET /mcp");
+        server.send(SSE_HEAD);
+        client.answer();
+        (client, server)
+    }
+
+    /// Tells the proxy to finish and returns its verdict; `None` where there is no `mishap`.
+    #[track_caller]
+    pub(crate) fn finish(mut self) -> Option<Verdict> {
+        self.mishap.take().map(Mishap::finish)
+    }
+}
