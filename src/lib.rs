@@ -10,6 +10,8 @@
 //! * [`demo`] is a small real server and client that show the three founding bugs;
 //! * [`command`] holds one small file for each subcommand.
 
+pub mod cli;
+pub mod command;
 pub mod engine;
 pub mod journal;
 pub mod report;

@@ -1,3 +1,52 @@
 //! Parses the command line, runs it, and ends with the documented exit status.
 
-fn main() {}
+use std::io::{self, ErrorKind, Write};
+use std::process::ExitCode;
+
+use clap::Parser as _;
+use clap::error::ErrorKind as Usage;
+use mishap::cli::Cli;
+use mishap::command::{Exit, execute};
+use tracing_subscriber::EnvFilter;
+
+fn main() -> ExitCode {
+    let mut err = io::stderr();
+    let exit = match Cli::try_parse() {
+        Ok(cli) => {
+            log_to_stderr(cli.verbose);
+            // A reader that has seen enough is no failure.
+            execute(cli, &mut io::stdout()).unwrap_or_else(|error| match error.kind() {
+                ErrorKind::BrokenPipe => Exit::DONE,
+                _ => Exit::because(1, error.to_string()),
+            })
+        }
+        Err(error) => usage(&error),
+    };
+    if let Some(why) = exit.why {
+        // Where stderr is gone there is nobody left to tell.
+        let _ = writeln!(err, "mishap: exit {}: {why}", exit.code);
+    }
+    ExitCode::from(exit.code)
+}
+
+/// Prints clap's text: help and version as data, anything else as an error.
+fn usage(error: &clap::Error) -> Exit {
+    let printed = error.print();
+    match error.kind() {
+        Usage::DisplayHelp | Usage::DisplayVersion => match printed {
+            Err(error) if error.kind() != ErrorKind::BrokenPipe => Exit::because(1, error.to_string()),
+            _ => Exit::DONE,
+        },
+        _ => Exit::because(2, "the command line is not understood"),
+    }
+}
+
+fn log_to_stderr(verbose: u8) {
+    let level = match verbose {
+        0 => "warn",
+        1 => "mishap=info,warn",
+        _ => "mishap=debug,warn",
+    };
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(level));
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).with_target(false).init();
+}

@@ -1,0 +1,41 @@
+//! One file for each subcommand, and what they have in common: where they write and what they end with.
+//!
+//! The one rule: a subcommand writes data to `out` and everything else to `err`, and returns its exit status; nothing
+//! but `main` ends the process.
+
+pub mod report;
+
+use std::io::{self, Write};
+
+use crate::cli::{Cli, Command};
+
+/// What a subcommand ends with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Exit {
+    /// The exit status (design.md 6).
+    pub code: u8,
+    /// Why, for the last line on stderr; none where a 0 needs no word.
+    pub why: Option<String>,
+}
+
+impl Exit {
+    /// Done, and nothing to say about it.
+    pub const DONE: Self = Self { code: 0, why: None };
+
+    /// Ends with this status for that reason.
+    #[must_use]
+    pub fn because(code: u8, why: impl Into<String>) -> Self {
+        Self { code, why: Some(why.into()) }
+    }
+}
+
+/// Does what the command line says.
+///
+/// # Errors
+///
+/// When `out` or `err` cannot be written; `BrokenPipe` means that the reader had enough.
+pub fn execute(cli: Cli, out: &mut dyn Write) -> io::Result<Exit> {
+    match cli.command {
+        Command::Report(args) => report::run(&args, out),
+    }
+}
