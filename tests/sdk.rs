@@ -5,6 +5,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[path = "sdk/conformance.rs"]
+mod conformance;
 #[path = "sdk/get_opens_late.rs"]
 mod get_opens_late;
 #[path = "sdk/harness/mod.rs"]

