@@ -7,6 +7,8 @@
 
 #[path = "sdk/conformance.rs"]
 mod conformance;
+#[path = "sdk/get_delayed.rs"]
+mod get_delayed;
 #[path = "sdk/get_opens_late.rs"]
 mod get_opens_late;
 #[path = "sdk/harness/mod.rs"]
