@@ -7,9 +7,15 @@
 
 #[path = "sdk/conformance.rs"]
 mod conformance;
+#[path = "sdk/answers_cross.rs"]
+mod answers_cross;
 #[path = "sdk/get_delayed.rs"]
 mod get_delayed;
 #[path = "sdk/get_opens_late.rs"]
 mod get_opens_late;
 #[path = "sdk/harness/mod.rs"]
 mod harness;
+#[path = "sdk/other_stream.rs"]
+mod other_stream;
+#[path = "sdk/post_stream_lost/mod.rs"]
+mod post_stream_lost;

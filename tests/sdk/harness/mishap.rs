@@ -71,6 +71,11 @@ impl Run {
         self.journal.iter().filter(|line| line["kind"] == "point" && fits(line)).collect()
     }
 
+    /// How often a rule fired, all rules together.
+    pub(crate) fn firings(&self) -> usize {
+        self.journal.iter().filter(|line| line["kind"] == "decision" && line["fired"] == true).count()
+    }
+
     /// The exit status, checked, with the verdict in the failure's message.
     pub(crate) fn assert_exit(&self, exit: i32) {
         assert_eq!(self.exit, exit, "{}", self.verdict);

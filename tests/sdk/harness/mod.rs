@@ -3,13 +3,15 @@
 //! It holds no claim about any SDK; those are in the tests. The one rule it keeps: a wait is for a fact, bounded by
 //! [`BOUND`], and what was not seen by then fails the test with everything that was seen.
 
+mod clients;
 mod driver;
 mod mishap;
 mod process;
 
 use std::time::Duration;
 
-pub(crate) use driver::{Driver, Event, node, node_dir};
+pub(crate) use clients::{Client, Owner, clients};
+pub(crate) use driver::{Driver, node, node_dir};
 pub(crate) use mishap::{Mishap, Run};
 
 /// How long a fact that must come may take. Nothing is expected to take so long; a slow machine may.

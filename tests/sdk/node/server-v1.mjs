@@ -28,6 +28,7 @@ export async function load(version) {
         onCallTool: (server, handler) =>
             server.setRequestHandler(types.CallToolRequestSchema, (request, extra) =>
                 handler(request.params, {
+                    request: extra.requestId,
                     notify: notification => extra.sendNotification(notification),
                     ask: (how, method, params, options) =>
                         how === 'related' ? related(extra, method, params, options) : unrelated(server, method, params, options)

@@ -45,6 +45,7 @@ export async function load(version) {
         onCallTool: (server, handler) =>
             server.setRequestHandler('tools/call', (request, ctx) =>
                 handler(request.params, {
+                    request: ctx.mcpReq.id,
                     notify: notification => ctx.mcpReq.notify(notification),
                     ask: (how, method, params, options) =>
                         ({

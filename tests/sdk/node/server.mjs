@@ -33,7 +33,7 @@ const questions = {
 };
 
 async function ask({ tag, kind, related, wait, via, timeout = options.timeout }, call) {
-    say('entered', { tag, session: call.session });
+    say('entered', { tag, session: call.session, request: call.request });
     if (wait) await released.passed(tag);
     const how = related ? 'related' : via === 'elicitInput' ? 'helper' : 'unrelated';
     const { method, params, answer } = questions[kind](tag);
@@ -52,13 +52,13 @@ async function notify({ tag, count, wait }, call) {
     for (let n = 1; n <= count; n++) {
         await call.notify({ method: 'notifications/message', params: { level: 'info', data: `${n} of ${count} for ${tag}` } });
     }
-    say('notified', { tag });
+    say('notified', { tag, session: call.session });
     if (wait) await released.passed(tag);
     return text('done');
 }
 
 async function slow({ tag }, call) {
-    say('entered', { tag, session: call.session });
+    say('entered', { tag, session: call.session, request: call.request });
     await released.passed(tag);
     return text('done');
 }
@@ -106,6 +106,10 @@ async function onPost(req, res) {
     const body = await json(req);
     const session = body.method === 'initialize' ? await openSession() : sessions.get(req.headers['mcp-session-id']);
     if (!session) return res.writeHead(404).end();
+    // What a gateway in front of the server would say; `?refuse=METHOD` in the URL asks for it.
+    if (new URL(req.url, 'http://localhost').searchParams.get('refuse') === body.method) {
+        return res.writeHead(502, { 'content-type': 'text/plain' }).end('bad gateway');
+    }
     const tag = body.method === 'tools/call' ? body.params.arguments?.tag : undefined;
     if (tag !== undefined) {
         const call = { tag, answered: false };

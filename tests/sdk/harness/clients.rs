@@ -1,0 +1,64 @@
+//! Every client that the tables compare, each a driver of its own for all its cells.
+
+use serde_json::json;
+
+use super::Driver;
+
+/// A client.
+pub(crate) struct Client {
+    /// Package and version, as a table names it.
+    pub(crate) name: String,
+    /// The process.
+    pub(crate) driver: Driver,
+    /// The names of all that a handler of a server's request can see beside the message.
+    pub(crate) sees: &'static [&'static str],
+    /// What tells the client which of its calls such a request belongs to.
+    pub(crate) owner: Owner,
+}
+
+/// How a client can tell the owner of a server's request.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) enum Owner {
+    /// Not by its SDK; by a `fetch` of its own that reads the SSE bytes.
+    ByWrappedFetch,
+}
+
+/// All clients, in the order of the tables' columns.
+pub(crate) fn clients() -> Vec<Client> {
+    let first = ["1.26.0", "1.29.0", "1.32.2"].map(|version| typescript("sdk", version, FIRST_SEES));
+    let second = ["2.0.0", "2.4.0"].map(|version| typescript("client", version, SECOND_SEES));
+    first.into_iter().chain(second).collect()
+}
+
+fn typescript(package: &str, version: &str, sees: &'static [&'static str]) -> Client {
+    let driver = Driver::node("client", version, &json!({}));
+    Client { name: format!("{package} {version}"), driver, sees, owner: Owner::ByWrappedFetch }
+}
+
+const FIRST_SEES: &[&str] = &[
+    "signal",
+    "sessionId",
+    "_meta",
+    "sendNotification",
+    "sendRequest",
+    "authInfo",
+    "requestId",
+    "requestInfo",
+    "taskId",
+    "taskStore",
+    "taskRequestedTtl",
+    "closeSSEStream",
+    "closeStandaloneSSEStream",
+];
+
+const SECOND_SEES: &[&str] = &[
+    "sessionId",
+    "mcpReq.id",
+    "mcpReq.method",
+    "mcpReq._meta",
+    "mcpReq.requestState",
+    "mcpReq.signal",
+    "mcpReq.send",
+    "mcpReq.notify",
+    "http",
+];
