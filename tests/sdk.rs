@@ -5,10 +5,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-#[path = "sdk/conformance.rs"]
-mod conformance;
 #[path = "sdk/answers_cross.rs"]
 mod answers_cross;
+#[path = "sdk/conformance.rs"]
+mod conformance;
 #[path = "sdk/get_delayed.rs"]
 mod get_delayed;
 #[path = "sdk/get_opens_late.rs"]
