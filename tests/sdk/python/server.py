@@ -44,7 +44,7 @@ async def call_tool(context: Any, tool: str, args: dict[str, Any]) -> dict[str, 
 
 async def ask(context: Any, tag: str, args: dict[str, Any]) -> dict[str, Any]:
     """Asks the client something: on the call's own stream when `related`, else on the standalone GET."""
-    emit("entered", tag=tag, session=session_of(context))
+    emit("entered", tag=tag, session=session_of(context), request=context.request_id)
     if args.get("wait"):
         await release(tag).wait()
     request, result, words = question(args["kind"], tag)
@@ -79,14 +79,14 @@ async def notify(context: Any, tag: str, args: dict[str, Any]) -> dict[str, Any]
         params = {"level": "info", "data": f"tag:{tag} {number + 1}"}
         message = {"method": "notifications/message", "params": params}
         await sdk.notify_client(context, types.LoggingMessageNotification.model_validate(message))
-    emit("notified", tag=tag)
+    emit("notified", tag=tag, session=session_of(context))
     if args.get("wait"):
         await release(tag).wait()
     return text("done")
 
 
 async def slow(context: Any, tag: str, _args: dict[str, Any]) -> dict[str, Any]:
-    emit("entered", tag=tag, session=session_of(context))
+    emit("entered", tag=tag, session=session_of(context), request=context.request_id)
     await release(tag).wait()
     return text("done")
 

@@ -57,7 +57,7 @@ impl Tools {
 
     /// Asks the client something: on the call's own stream when `related`, else on the standalone GET.
     async fn ask(&self, tag: &str, args: &Value, context: &RequestContext<RoleServer>) -> Value {
-        emit(&json!({"event": "entered", "tag": tag, "session": session_of(context)}));
+        entered(tag, context);
         if args["wait"] == true {
             self.releases.pass(tag).await;
         }
@@ -97,7 +97,7 @@ impl Tools {
             let notification: ServerNotification = wire(message);
             context.peer.send_notification(notification).await.expect("the session is open");
         }
-        emit(&json!({"event": "notified", "tag": tag}));
+        emit(&json!({"event": "notified", "tag": tag, "session": session_of(context)}));
         if args["wait"] == true {
             self.releases.pass(tag).await;
         }
@@ -105,10 +105,15 @@ impl Tools {
     }
 
     async fn slow(&self, tag: &str, context: &RequestContext<RoleServer>) -> Value {
-        emit(&json!({"event": "entered", "tag": tag, "session": session_of(context)}));
+        entered(tag, context);
         self.releases.pass(tag).await;
         said("done", false)
     }
+}
+
+fn entered(tag: &str, context: &RequestContext<RoleServer>) {
+    let session = session_of(context);
+    emit(&json!({"event": "entered", "tag": tag, "session": session, "request": context.id}));
 }
 
 async fn ask(peer: Peer<RoleServer>, request: ServerRequest, timeout: Duration) -> Result<Value, ServiceError> {
