@@ -12,6 +12,7 @@
 
 pub mod cli;
 pub mod command;
+pub mod demo;
 pub mod engine;
 pub mod journal;
 pub mod report;
