@@ -5,8 +5,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{ChildStdin, Command};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::process::{Lines, Process};
 
@@ -71,6 +72,15 @@ impl Driver {
     /// Everything said so far, in order.
     pub(crate) fn log(&self) -> Vec<Event> {
         self.said.so_far()
+    }
+
+    /// Everything said up to now, in order: what a server said before another driver heard of it is in.
+    pub(crate) fn log_until_now(&self) -> Vec<Event> {
+        static NEXT: AtomicUsize = AtomicUsize::new(0);
+        let mark = NEXT.fetch_add(1, Ordering::Relaxed);
+        self.send(&json!({ "cmd": "mark", "mark": mark }));
+        self.wait("mark", |event| event["event"] == "mark" && event["mark"] == mark);
+        self.log()
     }
 
     /// The first event that fits, said already or still to come. `what` says what is waited for.

@@ -150,4 +150,4 @@ const http = createServer((req, res) => {
 });
 
 http.listen(0, '127.0.0.1', () => say('listening', { url: `http://127.0.0.1:${http.address().port}/mcp` }));
-obey({ release: ({ tag }) => released.open(tag) });
+obey({ release: ({ tag }) => released.open(tag), mark: ({ mark }) => say('mark', { mark }) });

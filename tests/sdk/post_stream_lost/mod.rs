@@ -4,8 +4,8 @@
 //! A cell is the kind of outcome, never a time. All cells run at once, each in a session of its own; where the server's
 //! tool must still be at work, it goes on when the server itself has seen what it has to outlive.
 
-mod cell;
 mod rows;
+mod session;
 mod table;
 
 use std::thread;
@@ -13,59 +13,80 @@ use std::thread;
 use serde_json::json;
 
 use crate::harness::{Client, Driver, Mishap, PATIENCE, clients};
-use cell::Cell;
 use rows::{ROWS, Row, Server};
+use session::Session;
 
 #[test]
 fn every_client_loses_what_the_table_says_and_nothing_without_the_profile() {
-    let stage = Stage::set();
-    let rows: Vec<(&Row, Vec<String>)> = thread::scope(|scope| {
-        let rows: Vec<_> = ROWS.iter().map(|row| (row, scope.spawn(|| stage.play(row)))).collect();
-        rows.into_iter().map(|(row, cells)| (row, cells.join().unwrap())).collect()
+    let clients = clients();
+    let servers = [Server::Plain, Server::Resumable, Server::OldResumable].map(Upstream::start);
+    let scenes: Vec<Scene> = ROWS.iter().map(|row| Scene::set(row, &servers, &clients)).collect();
+    // Connecting is the heavy part. A timeout that ran meanwhile would measure the machine.
+    scenes.iter().for_each(Scene::wait_until_connected);
+    let cells: Vec<Vec<String>> = thread::scope(|scope| {
+        let played: Vec<_> = scenes.into_iter().map(|scene| scope.spawn(|| scene.play())).collect();
+        played.into_iter().map(|cells| cells.join().unwrap()).collect()
     });
-    let names: Vec<&str> = stage.clients.iter().map(|client| client.name.as_str()).collect();
-    table::assert_is_committed(&table::markdown(&names, &rows));
+    let names: Vec<&str> = clients.iter().map(|client| client.name.as_str()).collect();
+    table::assert_is_committed(&table::markdown(&names, ROWS, &cells));
 }
 
-/// The processes that all cells share.
-struct Stage {
-    clients: Vec<Client>,
-    servers: Vec<(Server, Driver, Mishap)>,
+/// A server, and a proxy without a profile in front of it for the controls.
+struct Upstream {
+    server: Server,
+    driver: Driver,
+    transparent: Mishap,
 }
 
-impl Stage {
-    fn set() -> Self {
-        let servers = [Server::Plain, Server::Resumable, Server::OldResumable].map(|server| {
-            let options = json!({ "store": server != Server::Plain, "timeout": PATIENCE });
-            let driver = Driver::node("server", server.version(), &options);
-            let transparent = Mishap::start(&driver.url(), &[]);
-            (server, driver, transparent)
-        });
-        Self { clients: clients(), servers: servers.into() }
+impl Upstream {
+    fn start(server: Server) -> Self {
+        let options = json!({ "store": server != Server::Plain, "timeout": PATIENCE });
+        let driver = Driver::node("server", server.version(), &options);
+        let transparent = Mishap::start(&driver.url(), &[]);
+        Self { server, driver, transparent }
+    }
+}
+
+/// One row for all clients, each once with the fault and once without.
+struct Scene<'a> {
+    row: &'a Row,
+    /// None where the server itself refuses.
+    faulty: Option<Mishap>,
+    faults: Vec<Session<'a>>,
+    controls: Vec<Session<'a>>,
+}
+
+impl<'a> Scene<'a> {
+    fn set(row: &'a Row, servers: &'a [Upstream], clients: &'a [Client]) -> Self {
+        let upstream = servers.iter().find(|it| it.server == row.server).unwrap();
+        let plain = upstream.transparent.url();
+        let faulty = row.profile.map(|profile| Mishap::start(&upstream.driver.url(), &[profile]));
+        let url = faulty.as_ref().map_or_else(|| format!("{plain}?refuse=ping"), |it| it.url().to_owned());
+        let session = |client, kind| Session { row, client, server: &upstream.driver, kind };
+        let faults: Vec<_> = clients.iter().map(|client| session(client, "fault")).collect();
+        let controls: Vec<_> = clients.iter().map(|client| session(client, "control")).collect();
+        faults.iter().for_each(|session| session.connect(&url, row.timeout));
+        controls.iter().for_each(|session| session.connect(plain, PATIENCE));
+        Self { row, faulty, faults, controls }
     }
 
-    /// One row: all clients at once, each once with the fault and once without. Returns the cells with the fault.
-    fn play(&self, row: &Row) -> Vec<String> {
-        let (_, server, transparent) = self.servers.iter().find(|(server, ..)| *server == row.server).unwrap();
-        let faulty = row.profile.map(|profile| Mishap::start(&server.url(), &[profile]));
-        let url =
-            faulty.as_ref().map_or_else(|| format!("{}?refuse=ping", transparent.url()), |it| it.url().to_owned());
+    fn wait_until_connected(&self) {
+        self.faults.iter().chain(&self.controls).for_each(Session::wait_until_connected);
+    }
 
+    /// Returns the cells with the fault.
+    fn play(self) -> Vec<String> {
         let (cells, controls): (Vec<String>, Vec<String>) = thread::scope(|scope| {
-            let spawn = |client| {
-                let cell = Cell { row, client, server };
-                let url = &url;
-                (scope.spawn(move || cell.play(url)), scope.spawn(move || cell.control(transparent.url())))
-            };
-            let played: Vec<_> = self.clients.iter().map(spawn).collect();
-            played.into_iter().map(|(cell, control)| (cell.join().unwrap(), control.join().unwrap())).unzip()
+            let faults: Vec<_> = self.faults.iter().map(|it| scope.spawn(|| it.play())).collect();
+            let controls: Vec<_> = self.controls.iter().map(|it| scope.spawn(|| it.control())).collect();
+            let pairs = faults.into_iter().zip(controls);
+            pairs.map(|(fault, control)| (fault.join().unwrap(), control.join().unwrap())).unzip()
         });
-
-        assert_eq!(controls, vec!["ok"; controls.len()], "without the profile: {}", row.what);
-        if let Some(faulty) = faulty {
+        assert_eq!(controls, vec!["ok"; controls.len()], "without the profile: {}", self.row.what);
+        if let Some(faulty) = self.faulty {
             let run = faulty.finish();
             run.assert_exit(0);
-            assert_eq!(run.firings(), self.clients.len(), "each session meets the fault once\n{}", run.verdict);
+            assert_eq!(run.firings(), cells.len(), "{}: once in each session\n{}", self.row.what, run.verdict);
         }
         cells
     }

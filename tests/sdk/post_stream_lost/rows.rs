@@ -1,6 +1,6 @@
 //! The rows of the tables: what is done to the answer of which request, in front of which server.
 
-use crate::harness::{LOSS, PATIENCE};
+use crate::harness::PATIENCE;
 
 /// A row.
 pub(super) struct Row {
@@ -61,8 +61,9 @@ const fn resumable(what: &'static str, profile: &'static str, request: Request, 
     Row { what, profile: Some(profile), server: Server::Resumable, request, timeout }
 }
 
-/// Longer than the second that clients wait before they resume, so that the resume is seen before the loss.
-const LATE_LOSS: u64 = 3_000;
+/// The timeout, in milliseconds, of a request that may be lost. Longer than the second that clients wait before they
+/// resume, and long enough for a slow machine to reject at once what is rejected at once. All cells wait together.
+const LOSS: u64 = 5_000;
 
 pub(super) const ROWS: &[Row] = &[
     lost("headers, then clean end", "post-stream-lost,method=ping,where=head", Request::Ping),
@@ -93,11 +94,11 @@ pub(super) const ROWS: &[Row] = &[
         PATIENCE,
     ),
     Row {
-        what: "the same, server 1.29.0",
+        what: "the same in front of server 1.29.0",
         profile: Some("post-stream-lost,where=after,blocks=2"),
         server: Server::OldResumable,
         request: Request::NotifyUntil(2, Sight::Closed),
-        timeout: LATE_LOSS,
+        timeout: LOSS,
     },
     resumable(
         "clean end after 2 notifications, upstream read on, call ended meanwhile",

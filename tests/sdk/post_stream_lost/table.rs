@@ -28,12 +28,12 @@ Server 1.32.2 without an event store; `ping`, or `tools/call` where there are no
 ";
 
 /// Both tables.
-pub(super) fn markdown(clients: &[&str], rows: &[(&Row, Vec<String>)]) -> String {
-    let (plain, resumable): (Vec<_>, Vec<_>) = rows.iter().partition(|(row, _)| row.server == Server::Plain);
+pub(super) fn markdown(clients: &[&str], rows: &[Row], cells: &[Vec<String>]) -> String {
+    let (plain, resumable): (Vec<_>, Vec<_>) = rows.iter().zip(cells).partition(|(row, _)| row.server == Server::Plain);
     format!("{HEAD}\n{PLAIN}\n{}\n{RESUMABLE}\n{}", table(clients, &plain), table(clients, &resumable))
 }
 
-fn table(clients: &[&str], rows: &[&(&Row, Vec<String>)]) -> String {
+fn table(clients: &[&str], rows: &[(&Row, &Vec<String>)]) -> String {
     let mut lines = vec![line("the client's POST gets", clients), format!("|{}", "---|".repeat(clients.len() + 1))];
     lines.extend(rows.iter().map(|(row, cells)| line(row.what, cells)));
     lines.join("\n") + "\n"
