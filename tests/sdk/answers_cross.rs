@@ -1,5 +1,5 @@
 //! `answers-cross` with every client: two calls in flight, each asks the user; the questions arrive in the opposite order,
-//! the journal knows whose each is, and the client does not (modelcontextprotocol/typescript-sdk#2659).
+//! the journal knows whose each is, and the client does not (modelcontextprotocol/typescript-sdk#2659), unless it is rmcp.
 //!
 //! The client answers when the test lets it: the first call's question has been asked, the client has made a further round
 //! trip, and yet it sees nothing before it has answered the second call's.
@@ -31,7 +31,7 @@ fn the_first_calls_question_comes_after_the_client_answered_the_seconds() {
         scene.question(client, "first");
         scene.answer(client, "first");
         scene.both_calls_got_their_own_answer(client);
-        scene.only_the_mark_and_the_bytes_tell_the_owner(client);
+        scene.the_owner_is_told_by_the_mark_and_by_what_the_client_has(client);
     }
     scene.the_journal_names_every_owner();
 }
@@ -130,18 +130,19 @@ impl Scene {
         }
     }
 
-    fn only_the_mark_and_the_bytes_tell_the_owner(&self, client: &Client) {
+    fn the_owner_is_told_by_the_mark_and_by_what_the_client_has(&self, client: &Client) {
         for role in ["first", "second"] {
             let tag = tag(client, role);
             let question = self.question(client, role);
             assert_eq!(question["meta"][MARK], self.entered(&tag)["request"], "{tag}: the mark");
             assert_eq!(question["fields"], json!(client.sees), "{tag}: all that the handler can see");
-            match client.owner {
-                Owner::ByWrappedFetch => {
-                    assert_eq!(question["origin"], Value::Null, "{tag}: what the SDK says");
-                    assert_eq!(question["wrapped"], tag, "{tag}: what the bytes said");
-                }
-            }
+            let (sdk, bytes) = match client.owner {
+                Owner::ByWrappedFetch => (Value::Null, json!(tag)),
+                Owner::BySdk => (self.entered(&tag)["request"].clone(), Value::Null),
+                Owner::Unknown => (Value::Null, Value::Null),
+            };
+            assert_eq!(question["origin"], sdk, "{tag}: what the SDK says");
+            assert_eq!(question["wrapped"], bytes, "{tag}: what the bytes said");
         }
     }
 

@@ -78,7 +78,7 @@ fn a_server_that_asks_outside_its_calls_passes_when_the_get_opens_first() {
 // === The server ===
 
 /// Where the server's questions travel.
-#[derive(PartialEq)]
+#[derive(Clone, Copy, PartialEq)]
 enum Questions {
     InTheCall,
     OutsideTheCall,

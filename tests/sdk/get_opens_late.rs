@@ -64,6 +64,31 @@ fn server_2_4_0_loses_what_the_helper_of_its_own_context_asks() {
     two_x_loses_the_helper_and_answers_send("2.4.0");
 }
 
+#[test]
+fn a_python_1_26_0_client_is_no_remedy() {
+    the_same_with(&Driver::python("client", "1.26.0", &json!({})));
+}
+
+#[test]
+fn a_python_2_3_0_client_is_no_remedy() {
+    the_same_with(&Driver::python("client", "2.3.0", &json!({})));
+}
+
+#[test]
+fn an_rmcp_client_is_no_remedy() {
+    the_same_with(&Driver::rmcp("client", &json!({})));
+}
+
+#[test]
+fn python_servers_lose_what_they_ask_outside_their_call_too() {
+    for version in ["1.26.0", "2.3.0"] {
+        let server = Driver::python("server", version, &json!({ "store": true, "timeout": PATIENCE }));
+        let client = Driver::python("client", version, &json!({}));
+        let asked = [("elicitation", Way::Unrelated), ("elicitation", Way::Related)];
+        only_the_unrelated_is_lost(&format!("python {version}"), &asked, &server, &client);
+    }
+}
+
 fn one_x_loses_the_unrelated_and_answers_the_related(version: &str) {
     let asked = [
         ("sampling", Way::Unrelated),
@@ -82,23 +107,33 @@ fn with_and_without_event_store(version: &str, asked: &[(&'static str, Way)]) {
     for store in [false, true] {
         let server = Driver::node("server", version, &json!({ "store": store, "timeout": PATIENCE }));
         let client = Driver::node("client", version, &json!({}));
-        let faulty = Mishap::start(&server.url(), &["get-opens-late,limit=60s"]);
-        let plain = Mishap::start(&server.url(), &[]);
-        let cells: Vec<Cell> = [true, false]
-            .into_iter()
-            .flat_map(|faulty| asked.iter().map(move |&(kind, way)| Cell { kind, way, faulty }))
-            .collect();
-
-        ask_in_all(&cells, &server, &client, &faulty, &plain);
-
-        for cell in &cells {
-            let lost = cell.faulty && cell.way != Way::Related;
-            let fates = cell.fates(&server, &client);
-            assert_eq!(fates, if lost { LOST } else { ANSWERED }, "{version}, event store {store}: {}", cell.name());
-        }
-        every_session_met_the_fault(&faulty.finish(), SESSIONS * asked.len());
-        plain.finish().assert_exit(0);
+        only_the_unrelated_is_lost(&format!("{version}, event store {store}"), asked, &server, &client);
     }
+}
+
+fn the_same_with(client: &Driver) {
+    let server = Driver::node("server", "1.32.2", &json!({ "store": true, "timeout": PATIENCE }));
+    let asked = [("elicitation", Way::Unrelated), ("elicitation", Way::Related)];
+    only_the_unrelated_is_lost("server 1.32.2", &asked, &server, client);
+}
+
+fn only_the_unrelated_is_lost(name: &str, asked: &[(&'static str, Way)], server: &Driver, client: &Driver) {
+    let faulty = Mishap::start(&server.url(), &["get-opens-late,limit=60s"]);
+    let plain = Mishap::start(&server.url(), &[]);
+    let cells: Vec<Cell> = [true, false]
+        .into_iter()
+        .flat_map(|faulty| asked.iter().map(move |&(kind, way)| Cell { kind, way, faulty }))
+        .collect();
+
+    ask_in_all(&cells, server, client, &faulty, &plain);
+
+    for cell in &cells {
+        let lost = cell.faulty && cell.way != Way::Related;
+        let fates = cell.fates(server, client);
+        assert_eq!(fates, if lost { LOST } else { ANSWERED }, "{name}: {}", cell.name());
+    }
+    every_session_met_the_fault(&faulty.finish(), SESSIONS * asked.len());
+    plain.finish().assert_exit(0);
 }
 
 // === Cells ===

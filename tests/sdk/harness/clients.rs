@@ -21,18 +21,37 @@ pub(crate) struct Client {
 pub(crate) enum Owner {
     /// Not by its SDK; by a `fetch` of its own that reads the SSE bytes.
     ByWrappedFetch,
+    /// By its SDK, which hands it to the handler.
+    BySdk,
+    /// Not at all.
+    Unknown,
 }
 
 /// All clients, in the order of the tables' columns.
 pub(crate) fn clients() -> Vec<Client> {
     let first = ["1.26.0", "1.29.0", "1.32.2"].map(|version| typescript("sdk", version, FIRST_SEES));
     let second = ["2.0.0", "2.4.0"].map(|version| typescript("client", version, SECOND_SEES));
-    first.into_iter().chain(second).collect()
+    let python = [python("1.26.0", PYTHON_FIRST_SEES), python("2.3.0", PYTHON_SECOND_SEES)];
+    first.into_iter().chain(second).chain(python).chain([rmcp()]).collect()
 }
 
 fn typescript(package: &str, version: &str, sees: &'static [&'static str]) -> Client {
     let driver = Driver::node("client", version, &json!({}));
     Client { name: format!("{package} {version}"), driver, sees, owner: Owner::ByWrappedFetch }
+}
+
+fn python(version: &str, sees: &'static [&'static str]) -> Client {
+    let driver = Driver::python("client", version, &json!({}));
+    Client { name: format!("python {version}"), driver, sees, owner: Owner::Unknown }
+}
+
+fn rmcp() -> Client {
+    Client {
+        name: "rmcp 3.11.0".into(),
+        driver: Driver::rmcp("client", &json!({})),
+        sees: RMCP_SEES,
+        owner: Owner::BySdk,
+    }
 }
 
 const FIRST_SEES: &[&str] = &[
@@ -62,3 +81,19 @@ const SECOND_SEES: &[&str] = &[
     "mcpReq.notify",
     "http",
 ];
+
+const PYTHON_FIRST_SEES: &[&str] = &[
+    "close_sse_stream",
+    "close_standalone_sse_stream",
+    "experimental",
+    "lifespan_context",
+    "meta",
+    "request",
+    "request_id",
+    "session",
+];
+
+const PYTHON_SECOND_SEES: &[&str] = &["meta", "request_id", "session"];
+
+/// The origin is in the extensions.
+const RMCP_SEES: &[&str] = &["ct", "id", "meta", "extensions", "peer"];
