@@ -9,7 +9,7 @@ const VERSION: &str = "1.32.2";
 
 #[test]
 fn a_question_moved_to_the_get_is_answered_and_keeps_its_owner() {
-    let asked = ask(typescript(), &["server-request-on-other-stream,to=get"], true);
+    let asked = ask(&typescript(), &["server-request-on-other-stream,to=get"], true);
     assert_eq!(asked.seen["wrapped"], "GET");
     let point = asked.question();
     assert_eq!((&point["stream"], &point["fate"]), (&json!("post"), &json!("moved")));
@@ -18,7 +18,7 @@ fn a_question_moved_to_the_get_is_answered_and_keeps_its_owner() {
 
 #[test]
 fn a_question_moved_to_its_calls_stream_is_answered() {
-    let asked = ask(typescript(), &["server-request-on-other-stream,to=post"], false);
+    let asked = ask(&typescript(), &["server-request-on-other-stream,to=post"], false);
     assert_eq!(asked.seen["wrapped"], TAG);
     let point = asked.question();
     assert_eq!((&point["stream"], &point["fate"]), (&json!("get"), &json!("moved")));
@@ -26,10 +26,10 @@ fn a_question_moved_to_its_calls_stream_is_answered() {
 
 #[test]
 fn without_the_profile_a_question_comes_on_the_stream_the_server_chose() {
-    let related = ask(typescript(), &[], true);
+    let related = ask(&typescript(), &[], true);
     assert_eq!(related.seen["wrapped"], TAG);
     assert_eq!(related.question()["owner"]["id"], related.call);
-    let unrelated = ask(typescript(), &[], false);
+    let unrelated = ask(&typescript(), &[], false);
     assert_eq!(unrelated.seen["wrapped"], "GET");
     assert_eq!(unrelated.question()["owner"], Value::Null, "the standalone GET owns nothing");
 }
@@ -38,14 +38,14 @@ fn without_the_profile_a_question_comes_on_the_stream_the_server_chose() {
 #[test]
 fn rmcp_takes_a_moved_question_for_one_of_the_stream_it_was_moved_to() {
     let rmcp = || Driver::rmcp("client", &json!({}));
-    let away = ask(rmcp(), &["server-request-on-other-stream,to=get"], true);
+    let away = ask(&rmcp(), &["server-request-on-other-stream,to=get"], true);
     assert_eq!(away.seen["origin"], "unassociated");
-    let onto = ask(rmcp(), &["server-request-on-other-stream,to=post"], false);
+    let onto = ask(&rmcp(), &["server-request-on-other-stream,to=post"], false);
     assert_eq!(onto.seen["origin"], onto.call);
 
-    let related = ask(rmcp(), &[], true);
+    let related = ask(&rmcp(), &[], true);
     assert_eq!(related.seen["origin"], related.call);
-    let unrelated = ask(rmcp(), &[], false);
+    let unrelated = ask(&rmcp(), &[], false);
     assert_eq!(unrelated.seen["origin"], "unassociated");
 }
 
@@ -75,7 +75,7 @@ impl Asked {
 }
 
 /// One session, whose GET is open when the tool asks.
-fn ask(client: Driver, profiles: &[&str], related: bool) -> Asked {
+fn ask(client: &Driver, profiles: &[&str], related: bool) -> Asked {
     let server = Driver::node("server", VERSION, &json!({ "store": false, "timeout": PATIENCE }));
     let mishap = Mishap::start(&server.url(), profiles);
     let question = json!({ "tag": TAG, "kind": "elicitation", "related": related, "wait": true });
