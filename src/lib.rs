@@ -15,4 +15,5 @@ pub mod command;
 pub mod demo;
 pub mod engine;
 pub mod journal;
+pub mod profile;
 pub mod report;

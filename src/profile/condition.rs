@@ -1,0 +1,142 @@
+//! Reads a condition. Which form a table has is told by its keys; which forms have a meaning, by where it is asked.
+
+use super::read::{Fired, Reader};
+use super::schema::{Asked, FIRED, GATHERED, Kind, SEEN, SELECTOR, WAIT};
+use super::tree::{Node, Value};
+use super::value;
+use crate::engine::condition::{Condition, Leg, Same, Seen, Time};
+
+/// Whether a table has a key that only a condition has.
+pub(super) fn is_condition(node: &Node) -> bool {
+    let fields = SELECTOR.iter().chain(&SEEN).chain(&FIRED).chain(&GATHERED).chain(&WAIT);
+    fields.into_iter().any(|field| node.entry(field.key).is_some())
+}
+
+impl Reader<'_> {
+    pub(super) fn condition(&mut self, key: &str, node: &Node, asked: Asked) -> Option<Condition> {
+        match &node.value {
+            Value::Text(text) => self.word_condition(key, node, text, asked),
+            Value::List(items) if !items.is_empty() => {
+                let read: Vec<_> = items.iter().map(|item| self.condition(key, item, asked)).collect();
+                read.into_iter().collect::<Option<Vec<_>>>().map(Condition::Any)
+            }
+            Value::Table(_) => self.table_condition(key, node, asked),
+            Value::Int(number) => {
+                self.refuse_with(key, node, &format!("write the unit: \"{number}ms\" or \"{number}s\""));
+                None
+            }
+            _ => self.none(key, &Kind::Condition(asked), node),
+        }
+    }
+
+    fn word_condition(&mut self, key: &str, node: &Node, text: &str, asked: Asked) -> Option<Condition> {
+        match text {
+            "never" => Some(Condition::Never),
+            "end" if asked == Asked::Unit => Some(Condition::End),
+            "end" => {
+                self.refuse_with(key, node, "no exchange is in hand here: write { at = \"end\", ... }");
+                None
+            }
+            _ if text.starts_with(|c: char| c.is_ascii_digit()) => match value::duration(text) {
+                Ok(duration) => Some(Condition::After(Time::Fixed(duration))),
+                Err(instead) => {
+                    self.refuse_with(key, node, &instead);
+                    None
+                }
+            },
+            _ => self.none(key, &Kind::Condition(asked), node),
+        }
+    }
+
+    fn table_condition(&mut self, key: &str, node: &Node, asked: Asked) -> Option<Condition> {
+        let has = |key: &str| node.entry(key).is_some();
+        if has("fired") {
+            return self.fired_condition(key, node);
+        }
+        if has("gathered") {
+            return self.gathered_condition(key, node, asked);
+        }
+        let waits = ["idle", "bytes", "control"].iter().any(|key| has(key));
+        if waits || (has("plus") && !SELECTOR.iter().any(|field| has(field.key))) {
+            return self.wait_condition(key, node);
+        }
+        self.seen_condition(key, node).map(|seen| Condition::Seen(Box::new(seen)))
+    }
+
+    fn fired_condition(&mut self, key: &str, node: &Node) -> Option<Condition> {
+        let before = self.report.count();
+        let params = self.table(&format!("`{key}`"), node, &[&FIRED]);
+        if self.report.count() != before {
+            return None;
+        }
+        let rule = params.text("fired")?;
+        let spot = params.written("fired")?.clone();
+        self.fired.push(Fired { rule: rule.clone(), spot, part: self.report.part.clone() });
+        Some(Condition::Fired { rule: format!("{}/{rule}", self.profile), plus: params.time("plus") })
+    }
+
+    fn gathered_condition(&mut self, key: &str, node: &Node, asked: Asked) -> Option<Condition> {
+        let before = self.report.count();
+        let params = self.table(&format!("`{key}`"), node, &[&GATHERED]);
+        if asked != Asked::Unit {
+            self.refuse_with(key, node, "`gathered` counts what a fault withholds: write it in its `until` or `when`");
+        }
+        (self.report.count() == before).then(|| params.number("gathered").map(Condition::Gathered))?
+    }
+
+    fn wait_condition(&mut self, key: &str, node: &Node) -> Option<Condition> {
+        let before = self.report.count();
+        let params = self.table(&format!("`{key}`"), node, &[&WAIT]);
+        let given: Vec<&str> =
+            ["idle", "bytes", "control"].into_iter().filter(|key| node.entry(key).is_some()).collect();
+        match given.as_slice() {
+            [] => {}
+            [one] => self.report.not_built(&node.spot, &format!("a condition on `{one}`")),
+            [..] => self.refuse_with(key, node, "write one of them in a table; a list of tables is true with any"),
+        }
+        (self.report.count() == before).then(|| params.time("plus").map(Condition::After))?
+    }
+
+    fn seen_condition(&mut self, key: &str, node: &Node) -> Option<Seen> {
+        let before = self.report.count();
+        let named = format!("`{key}`");
+        let params = self.table(&named, node, &[&SELECTOR, &SEEN]);
+        let selector = self.selected(&named, node, &params, before)?;
+        let leg = params.text("leg").map(|leg| if leg == "client" { Leg::Client } else { Leg::Server });
+        let same = match params.text("same")?.as_str() {
+            "exchange" => Same::Exchange,
+            "call" => Same::Call,
+            "owner" => Same::Owner,
+            "run" => Same::Run,
+            "!owner" => Same::NotOwner,
+            "!exchange" => Same::NotExchange,
+            _ => Same::Session,
+        };
+        Some(Seen {
+            selector,
+            leg,
+            same,
+            nth: params.number("nth")?,
+            next: params.flag("next"),
+            plus: params.time("plus"),
+        })
+    }
+
+    /// Reads what an expectation counts, and says whether it is right.
+    pub(super) fn expected(&mut self, key: &str, node: &Node) -> bool {
+        let before = self.report.count();
+        match &node.value {
+            Value::Text(text) if text == "exit" => {}
+            Value::List(items) if !items.is_empty() => {
+                for item in items {
+                    self.expected(key, item);
+                }
+            }
+            Value::Table(_) => {
+                self.table_condition(key, node, Asked::Expectation);
+            }
+            _ => self.refuse(key, &Kind::Expected, node),
+        }
+        self.report.count() == before
+    }
+}

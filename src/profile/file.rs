@@ -1,0 +1,231 @@
+//! Loads whole profiles: finds the text, reads it, names its rules for the run.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use super::builtin;
+use super::diagnose;
+use super::problem::{Problem, Report, Spot};
+use super::read::Reader;
+use super::schema::FILE;
+use super::tree::{self, Entry, Node, Value};
+use super::uses::Use;
+use super::vars::Variables;
+use crate::engine::rule::Rule;
+
+/// The rules of a run and where they come from.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Loaded {
+    /// In the order in which they decide: profiles as they were named, rules as they are written (R16).
+    pub rules: Vec<Rule>,
+    /// One for each profile, in the order in which they were named.
+    pub sources: Vec<Source>,
+}
+
+/// A profile of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Source {
+    /// Its name in this run: rules are `NAME/RULE`. The second use of one name is `NAME#2` (R37).
+    pub name: String,
+    /// The file; `None` for a built-in profile.
+    pub path: Option<PathBuf>,
+    /// Its `summary`.
+    pub summary: String,
+    /// The reports of the bugs it provokes.
+    pub provokes: Vec<String>,
+    /// The protocol's eras it is for; empty: all.
+    pub era: Vec<String>,
+    /// Each variable and its value in this run, as TOML.
+    pub vars: Vec<Var>,
+    /// A hash of the text (FNV-1a, 64 bits, in hexadecimal): whether two runs had the same profile.
+    pub hash: String,
+}
+
+/// A variable of a profile in this run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Var {
+    /// Its name.
+    pub name: String,
+    /// Its value in this run, as TOML.
+    pub value: String,
+    /// What it is for.
+    pub doc: String,
+}
+
+/// Loads profiles in the order in which they act.
+///
+/// # Errors
+///
+/// With every problem of every profile.
+pub fn load(uses: &[Use]) -> Result<Loaded, Vec<Problem>> {
+    let mut loaded = Loaded::default();
+    let mut problems = Vec::new();
+    let mut names: BTreeMap<String, usize> = BTreeMap::new();
+    for used in uses {
+        let (name, text) = match find(used) {
+            Ok(found) => found,
+            Err(problem) => {
+                problems.push(problem);
+                continue;
+            }
+        };
+        let times = names.entry(name.clone()).and_modify(|times| *times += 1).or_insert(1);
+        let name = if *times == 1 { name } else { format!("{name}#{times}") };
+        match read_profile(used, &name, &text) {
+            Ok((source, rules)) => {
+                loaded.sources.push(source);
+                loaded.rules.extend(rules);
+            }
+            Err(found) => problems.extend(found),
+        }
+    }
+    if problems.is_empty() { Ok(loaded) } else { Err(problems) }
+}
+
+/// The name and the text of a profile.
+fn find(used: &Use) -> Result<(String, String), Problem> {
+    let wrong = |what: String, instead: String| {
+        let mut report = Report::new(&used.shown());
+        report.wrong(&Spot::default(), what, instead);
+        report.finish().remove(0)
+    };
+    if used.is_file() {
+        let path = PathBuf::from(&used.profile);
+        let text = std::fs::read_to_string(&path).map_err(|error| {
+            wrong(format!("cannot read {}: {error}", used.profile), "name a profile's file".to_owned())
+        })?;
+        let stem = path.file_stem().map_or_else(|| used.profile.clone(), |stem| stem.to_string_lossy().into_owned());
+        return Ok((stem, text));
+    }
+    if let Some(builtin) = builtin::named(&used.profile) {
+        return Ok((builtin.name.to_owned(), builtin.text.to_owned()));
+    }
+    let near = diagnose::nearest(&used.profile, builtin::all().iter().map(|builtin| builtin.name));
+    let near =
+        near.map_or_else(|| "`mishap profiles` lists them".to_owned(), |near| format!("did you mean \"{near}\"?"));
+    Err(wrong(
+        format!("no profile is called \"{}\"", used.profile),
+        format!("{near} A file is named with a slash or with .toml: ./{}.toml", used.profile),
+    ))
+}
+
+/// Reads one profile.
+fn read_profile(used: &Use, name: &str, text: &str) -> Result<(Source, Vec<Rule>), Vec<Problem>> {
+    let mut report = Report::new(&used.profile);
+    let tree = match tree::parse(text) {
+        Ok(tree) => tree,
+        Err(error) => {
+            report.broken(&Spot { line: error.line, variable: None }, format!("not TOML: {}", error.message));
+            return Err(report.finish());
+        }
+    };
+    let mut reader = Reader { report, profile: name, alias: None, fired: Vec::new() };
+    let mut given = Report::new(&used.shown());
+    reader.table("the file", &tree, &[&FILE]);
+    let variables =
+        Variables::declare(&mut reader, tree.entry("vars").map(|entry| &entry.node), &used.given, &mut given);
+    let source = source(used, name, text, &tree, &variables);
+    let rules = parts(&mut reader, &tree, variables);
+    let mut problems = given.finish();
+    problems.extend(reader.report.finish());
+    if problems.is_empty() { Ok((source, rules)) } else { Err(problems) }
+}
+
+/// Reads the rules and expectations.
+fn parts(reader: &mut Reader<'_>, tree: &Node, mut variables: Variables) -> Vec<Rule> {
+    let mut rules: Vec<Rule> = Vec::new();
+    let mut names: Vec<(String, Spot)> = Vec::new();
+    for (ordinal, mut node) in items(reader, tree, "rule") {
+        names.extend(node.entry("name").and_then(name_of));
+        reader.report.part = Some(part("rule", &node, ordinal));
+        variables.fill_part(&mut node, &mut reader.report);
+        rules.extend(reader.rule(&node));
+        reader.report.part = None;
+    }
+    unique(reader, "rule", &names);
+    let mut expected = Vec::new();
+    for (ordinal, mut node) in items(reader, tree, "expect") {
+        expected.extend(node.entry("name").and_then(name_of));
+        reader.report.part = Some(part("expectation", &node, ordinal));
+        variables.fill_part(&mut node, &mut reader.report);
+        reader.expectation(&node);
+        reader.report.part = None;
+    }
+    unique(reader, "expectation", &expected);
+    fired(reader, &names);
+    variables.refuse_unused(&mut reader.report);
+    rules
+}
+
+/// How messages name a rule or an expectation.
+fn part(what: &str, node: &Node, ordinal: usize) -> String {
+    match node.entry("name").and_then(|entry| entry.node.as_str()) {
+        Some(name) => format!("{what} \"{name}\""),
+        None => format!("{what} {ordinal}"),
+    }
+}
+
+fn name_of(entry: &Entry) -> Option<(String, Spot)> {
+    Some((entry.node.as_str()?.to_owned(), entry.spot.clone()))
+}
+
+/// The tables of `[[rule]]` or `[[expect]]`, numbered from 1.
+fn items(reader: &mut Reader<'_>, tree: &Node, key: &str) -> Vec<(usize, Node)> {
+    match tree.entry(key) {
+        None => Vec::new(),
+        Some(Entry { node: Node { value: Value::List(items), .. }, .. }) => (1..).zip(items.iter().cloned()).collect(),
+        Some(entry) => {
+            let what = format!("`{key}` is {}", entry.node.sort());
+            reader.report.wrong(&entry.spot, what, format!("write [[{key}]], with two brackets, before each"));
+            Vec::new()
+        }
+    }
+}
+
+fn unique(reader: &mut Reader<'_>, what: &str, names: &[(String, Spot)]) {
+    for (index, (name, spot)) in names.iter().enumerate() {
+        if let Some((_, first)) = names[..index].iter().find(|(other, _)| other == name) {
+            let what = format!("a second {what} is called \"{name}\"");
+            reader.report.wrong(spot, what, format!("the first is in line {}; give it another name", first.line));
+        }
+    }
+}
+
+/// `fired` looks in its own profile (R37).
+fn fired(reader: &mut Reader<'_>, names: &[(String, Spot)]) {
+    for fired in std::mem::take(&mut reader.fired) {
+        if names.iter().any(|(name, _)| *name == fired.rule) {
+            continue;
+        }
+        let known: Vec<&str> = names.iter().map(|(name, _)| name.as_str()).collect();
+        let instead = match diagnose::nearest(&fired.rule, known.iter().copied()) {
+            Some(near) => format!("did you mean \"{near}\"?"),
+            None if known.is_empty() => "this profile has no rules".to_owned(),
+            None => format!("its rules are {}", diagnose::list(&known)),
+        };
+        reader.report.part = fired.part;
+        reader.report.wrong(&fired.spot, format!("`fired` names no rule: \"{}\"", fired.rule), instead);
+        reader.report.part = None;
+    }
+}
+
+fn source(used: &Use, name: &str, text: &str, tree: &Node, variables: &Variables) -> Source {
+    let texts = |key: &str| match tree.entry(key).map(|entry| &entry.node.value) {
+        Some(Value::List(items)) => items.iter().filter_map(Node::as_str).map(str::to_owned).collect(),
+        _ => Vec::new(),
+    };
+    Source {
+        name: name.to_owned(),
+        path: used.is_file().then(|| PathBuf::from(&used.profile)),
+        summary: tree.entry("summary").and_then(|entry| entry.node.as_str()).unwrap_or_default().to_owned(),
+        provokes: texts("provokes"),
+        era: texts("era"),
+        vars: variables.values(),
+        hash: format!("{:016x}", fnv1a(text.as_bytes())),
+    }
+}
+
+/// FNV-1a, 64 bits.
+fn fnv1a(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
+}

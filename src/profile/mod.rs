@@ -1,0 +1,32 @@
+//! Turns the text of profiles into the engine's rules, or says where it is wrong and what to write instead.
+//!
+//! In reading order: [`Use`] names a profile and gives its variables values; `tree` reads TOML with its lines; `vars`
+//! fills the variables in; `read` and its neighbours read values by the tables of [`schema`]; `rule` puts a rule
+//! together; `checks` and `waits` refuse what could never work. The one rule kept: every problem of a file is
+//! reported, with its line, and nothing is guessed.
+
+pub mod builtin;
+pub mod schema;
+
+mod build;
+mod checks;
+mod condition;
+mod diagnose;
+mod expect;
+mod file;
+mod params;
+mod pattern;
+mod problem;
+mod quantity;
+mod read;
+mod rule;
+mod selector;
+mod tree;
+mod uses;
+mod value;
+mod vars;
+mod waits;
+
+pub use file::{Loaded, Source, load};
+pub use problem::{Problem, ProblemKind};
+pub use uses::Use;

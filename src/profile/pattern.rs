@@ -1,0 +1,181 @@
+//! Reads patterns: globs, words as globs, methods, statuses, pointers and what must hold for a header.
+
+use super::diagnose;
+use super::read::Reader;
+use super::schema::Kind;
+use super::tree::{Node, Value};
+use super::value;
+use crate::engine::fault::moving::MoveTo;
+use crate::engine::selector::{Glob, PointerGlob, Presence, SessionSelector};
+
+const VERBS: [&str; 7] = ["GET", "POST", "DELETE", "OPTIONS", "PUT", "PATCH", "HEAD"];
+
+impl Reader<'_> {
+    pub(super) fn glob(&mut self, key: &str, kind: &Kind, node: &Node) -> Option<Glob> {
+        let mut glob = Glob::default();
+        for item in items(node) {
+            match &item.value {
+                Value::Text(text) => value::add_pattern(&mut glob, text),
+                // A pattern compares with the JSON text of numbers and booleans (R10), so they may be written as such.
+                Value::Int(_) | Value::Float(_) | Value::Bool(_) if matches!(kind, Kind::Pointers | Kind::Code) => {
+                    glob.any.push(item.to_toml());
+                }
+                _ => return self.none(key, kind, node),
+            }
+        }
+        Some(glob)
+    }
+
+    pub(super) fn method(&mut self, key: &str, kind: &Kind, node: &Node) -> Option<Glob> {
+        let verb = |item: &&Node| {
+            let text = item.as_str().unwrap_or_default();
+            VERBS.contains(&text.trim_start_matches('!').to_ascii_uppercase().as_str())
+        };
+        if let Some(item) = items(node).iter().find(verb) {
+            let verb = item.as_str().unwrap_or_default().trim_start_matches('!');
+            let instead = format!(
+                "`method` is the JSON-RPC method: say `stream = \"{}\"` or `http-method = \"{}\"`",
+                verb.to_ascii_lowercase(),
+                verb.to_ascii_uppercase()
+            );
+            self.refuse_with(key, node, &instead);
+            return None;
+        }
+        self.glob(key, kind, node)
+    }
+
+    pub(super) fn word_glob(&mut self, key: &str, kind: &Kind, node: &Node, words: &[&str]) -> Option<Glob> {
+        let mut glob = Glob::default();
+        for item in items(node) {
+            let Some(text) = item.as_str() else { return self.none(key, kind, node) };
+            let plain = text.strip_prefix('!').unwrap_or(text);
+            if !plain.contains(['*', '?']) && !words.contains(&plain) {
+                let near = diagnose::nearest(plain, words.iter().copied());
+                let instead = near.map_or_else(
+                    || format!("write {}", diagnose::list(words)),
+                    |near| format!("did you mean \"{near}\"?"),
+                );
+                self.refuse_with(key, item, &instead);
+                return None;
+            }
+            value::add_pattern(&mut glob, if text == "any" { "*" } else { text });
+        }
+        Some(glob)
+    }
+
+    pub(super) fn status(&mut self, key: &str, kind: &Kind, node: &Node) -> Option<Glob> {
+        let mut glob = Glob::default();
+        for item in items(node) {
+            let text = match &item.value {
+                Value::Text(text) => text.clone(),
+                Value::Int(number) => number.to_string(),
+                _ => return self.none(key, kind, node),
+            };
+            match value::status_pattern(&text) {
+                Ok(pattern) => value::add_pattern(&mut glob, &pattern),
+                Err(instead) => {
+                    self.refuse_with(key, item, &instead);
+                    return None;
+                }
+            }
+        }
+        Some(glob)
+    }
+
+    pub(super) fn pointers(&mut self, key: &str, kind: &Kind, node: &Node) -> Option<Vec<PointerGlob>> {
+        let entries = self.pointer_entries(key, kind, node)?;
+        entries.into_iter().map(|(pointer, node)| Some((pointer, self.glob(key, kind, &node)?))).collect()
+    }
+
+    pub(super) fn set(&mut self, key: &str, kind: &Kind, node: &Node) -> Option<Vec<(String, serde_json::Value)>> {
+        let entries = self.pointer_entries(key, kind, node)?;
+        Some(entries.into_iter().map(|(pointer, node)| (pointer, node.to_json())).collect())
+    }
+
+    pub(super) fn pointer_list(&mut self, key: &str, kind: &Kind, node: &Node) -> bool {
+        let Value::List(items) = &node.value else { return self.none::<()>(key, kind, node).is_some() };
+        items.iter().all(|item| match item.as_str().map(value::pointer) {
+            Some(Ok(())) => true,
+            Some(Err(instead)) => {
+                self.refuse_with(key, item, &instead);
+                false
+            }
+            None => self.none::<()>(key, kind, item).is_some(),
+        })
+    }
+
+    fn pointer_entries(&mut self, key: &str, kind: &Kind, node: &Node) -> Option<Vec<(String, Node)>> {
+        let Some(entries) = node.entries() else { return self.none(key, kind, node) };
+        let mut found = Vec::new();
+        for entry in entries {
+            if let Err(instead) = value::pointer(&entry.key) {
+                let what = format!("\"{}\" in `{key}` is no JSON pointer", entry.key);
+                self.report.wrong(&entry.spot, what, instead);
+                return None;
+            }
+            found.push((entry.key.clone(), entry.node.clone()));
+        }
+        Some(found)
+    }
+
+    pub(super) fn presence(&mut self, key: &str, kind: &Kind, node: &Node) -> Option<Presence> {
+        match node.value {
+            Value::Bool(true) => Some(Presence::Present),
+            Value::Bool(false) => Some(Presence::Absent),
+            _ => self.glob(key, kind, node).map(Presence::Like),
+        }
+    }
+
+    pub(super) fn header_globs(&mut self, key: &str, kind: &Kind, node: &Node) -> Option<Vec<(String, Presence)>> {
+        let Some(entries) = node.entries() else { return self.none(key, kind, node) };
+        let read = |entry: &super::tree::Entry| {
+            let presence = self.presence(&entry.key, &Kind::Presence, &entry.node)?;
+            Some((entry.key.to_ascii_lowercase(), presence))
+        };
+        entries.iter().map(read).collect()
+    }
+
+    pub(super) fn headers(&mut self, key: &str, kind: &Kind, node: &Node) -> bool {
+        let Some(entries) = node.entries() else { return self.none::<()>(key, kind, node).is_some() };
+        entries.iter().all(|entry| {
+            let right = matches!(entry.node.value, Value::Text(_) | Value::Int(_) | Value::Bool(false));
+            if !right {
+                self.refuse_with(&entry.key, &entry.node, "write a string, or false to remove it");
+            }
+            right
+        })
+    }
+
+    pub(super) fn session(&mut self, key: &str, kind: &Kind, node: &Node) -> Option<SessionSelector> {
+        let mut session = SessionSelector::default();
+        for item in items(node) {
+            match &item.value {
+                Value::Int(number) if *number > 0 => session.ordinals.push(number.unsigned_abs()),
+                Value::Text(text) if text == "none" => session.none = true,
+                Value::Text(text) if text == "ended" => session.ended = true,
+                _ => return self.none(key, kind, node),
+            }
+        }
+        Some(session)
+    }
+
+    pub(super) fn target(&mut self, key: &str, kind: &Kind, node: &Node) -> Option<MoveTo> {
+        if node.entries().is_some() {
+            return self.selector(&format!("`{key}`"), node).map(|to| MoveTo::Selected(Box::new(to)));
+        }
+        match node.as_str() {
+            Some("get") => Some(MoveTo::Get),
+            Some("post") => Some(MoveTo::Post),
+            Some("resume") => Some(MoveTo::Resume),
+            _ => self.none(key, kind, node),
+        }
+    }
+}
+
+/// The items of a list that is not empty, or the value itself: one pattern is a list of one.
+fn items(node: &Node) -> &[Node] {
+    match &node.value {
+        Value::List(items) if !items.is_empty() => items,
+        _ => std::slice::from_ref(node),
+    }
+}

@@ -1,0 +1,114 @@
+//! Waits that could never end: a unit held for something that stands behind it (R21), a rule that waits for itself.
+//! Only what is certain from the text is refused; whether a wait ends in a run is the engine's to say.
+
+use super::problem::{Report, Spot};
+use crate::engine::condition::{Condition, Leg, Same, Seen};
+use crate::engine::fault::Fault;
+use crate::engine::fault::hold::Hold;
+use crate::engine::rule::Rule;
+use crate::engine::selector::{At, Glob, Selector};
+
+/// Refuses waits of a rule that cannot end.
+pub(super) fn rule(report: &mut Report, rule: &Rule, spot: &Spot) {
+    let when = match &rule.fault {
+        Fault::Hold(hold) => Some(&hold.until),
+        Fault::Cut(cut) => cut.when.as_ref(),
+        Fault::Delay(_) | Fault::Reorder(_) | Fault::Move(_) | Fault::Rewrite(_) => None,
+    };
+    let waits = [rule.from.as_ref(), when].into_iter().flatten();
+    if waits.flat_map(any).any(|it| matches!(it, Condition::Fired { rule: other, .. } if *other == rule.name)) {
+        report.wrong(spot, "the rule waits for itself", "name another rule in `fired`");
+    }
+    if let Fault::Hold(hold) = &rule.fault {
+        let behind: Vec<_> = any(&hold.until).into_iter().map(|until| behind(&rule.selector, hold, until)).collect();
+        if let Some(Some(instead)) = behind.first().filter(|_| behind.iter().all(Option::is_some)) {
+            report.wrong(spot, "the hold waits for something that can only come after what it holds", *instead);
+        }
+    }
+}
+
+/// The conditions of which any is enough.
+fn any(condition: &Condition) -> Vec<&Condition> {
+    match condition {
+        Condition::Any(all) => all.iter().flat_map(any).collect(),
+        one => vec![one],
+    }
+}
+
+const UNSENT: &str = "the server has not got it: wait for another exchange, such as same = \"!exchange\"";
+const UNREAD: &str = "say reading = true, so that the server's leg is read on";
+const BEHIND: &str = "say leg = \"server\" for what the server has sent, or overtake = true for a later block";
+const UNASKED: &str = "the client has not been asked: wait for another owner's, same = \"!owner\"";
+
+/// What to write instead, if what is waited for is certainly behind the unit that is held.
+fn behind(held: &Selector, hold: &Hold, until: &Condition) -> Option<&'static str> {
+    match until {
+        Condition::End if unsent(held.at) => Some(UNSENT),
+        Condition::End => (!hold.reading && matches!(held.at, At::Head | At::Block)).then_some(UNREAD),
+        Condition::Seen(seen) => {
+            let own = match seen.same {
+                Same::Exchange => true,
+                Same::Owner | Same::Call => is_own_request(held),
+                Same::Session | Same::Run | Same::NotOwner | Same::NotExchange => false,
+            };
+            let in_exchange = || behind_in_exchange(held, hold, seen);
+            own.then(in_exchange).flatten().or_else(|| behind_in_call(held, seen).then_some(UNASKED))
+        }
+        Condition::After(_)
+        | Condition::Never
+        | Condition::Any(_)
+        | Condition::Fired { .. }
+        | Condition::Gathered(_) => None,
+    }
+}
+
+fn unsent(at: At) -> bool {
+    matches!(at, At::Connect | At::RequestHead | At::Request)
+}
+
+/// Whether what is held is a client's own request, so that what it owns cannot come before it: not an answer, a cancel
+/// or a progress, which belong to another request.
+fn is_own_request(held: &Selector) -> bool {
+    let other = |kind: &Glob| kind.any.iter().any(|kind| kind != "request");
+    let kind = held.message.as_ref().and_then(|message| message.kind.as_ref());
+    let method = [held.method.as_ref(), held.message.as_ref().and_then(|message| message.method.as_ref())];
+    let notes = |glob: &Glob| glob.any.iter().any(|method| method.starts_with("notifications/"));
+    held.at == At::Request && !kind.is_some_and(other) && !method.into_iter().flatten().any(notes)
+}
+
+/// Whether the awaited point of the same exchange comes after the unit that is held.
+fn behind_in_exchange(held: &Selector, hold: &Hold, seen: &Seen) -> Option<&'static str> {
+    let arrived = seen.leg == Some(Leg::Server);
+    match (held.at, seen.selector.at) {
+        (At::Connect | At::RequestHead | At::Request, At::Head | At::Block | At::End) => Some(UNSENT),
+        (At::Connect | At::RequestHead, At::Request) if seen.same == Same::Exchange => Some(UNSENT),
+        (At::Request, At::Request) if seen.same == Same::Exchange && seen.leg != Some(Leg::Client) => Some(UNSENT),
+        // What the server has sent is seen while a unit waits, as long as its leg is read on.
+        (At::Head | At::Block, At::Block | At::End) if arrived && !hold.reading => Some(UNREAD),
+        (At::Head, At::Head | At::Block | At::End) | (At::Block | At::End, At::End) if !arrived => Some(BEHIND),
+        (At::Block, At::Block) if !arrived && !hold.overtake && is_later_block(held, seen) => Some(BEHIND),
+        _ => None,
+    }
+}
+
+/// Blocks before the held one have passed; only an answer, or what is said to come next, is certainly behind it.
+fn is_later_block(held: &Selector, seen: &Seen) -> bool {
+    let answer = |selector: &Selector| {
+        let kind = selector.message.as_ref().and_then(|message| message.kind.as_ref());
+        kind.is_some_and(|kind| kind.any.iter().any(|kind| kind == "answer" || kind == "response" || kind == "error"))
+    };
+    seen.next || (answer(&seen.selector) && held.message.is_some() && !answer(held))
+}
+
+/// A server's request cannot be answered before it is delivered.
+fn behind_in_call(held: &Selector, seen: &Seen) -> bool {
+    let kind = |selector: &Selector, word: &str| {
+        let kind = selector.message.as_ref().and_then(|message| message.kind.as_ref());
+        kind.is_some_and(|kind| kind.any.iter().any(|kind| kind == word))
+    };
+    held.at == At::Block
+        && kind(held, "request")
+        && seen.same == Same::Call
+        && seen.selector.at == At::Request
+        && kind(&seen.selector, "answer")
+}

@@ -1,0 +1,220 @@
+//! Profiles as a user meets them: the built-in ones, variables, several at once, and refusals that stand in no file.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use mishap::engine::condition::{Condition, Time};
+use mishap::engine::event::Ending;
+use mishap::engine::fault::Fault;
+use mishap::engine::rule::Rule;
+use mishap::profile::{self, Loaded, Problem, Use, builtin};
+
+fn load(uses: &[&str]) -> Result<Loaded, Vec<Problem>> {
+    let uses: Vec<Use> = uses.iter().map(|text| Use::parse(text).expect("it is well formed")).collect();
+    profile::load(&uses)
+}
+
+fn rules(uses: &[&str]) -> Vec<Rule> {
+    load(uses).unwrap_or_else(|problems| panic!("{}", shown(&problems).join("\n"))).rules
+}
+
+fn shown(problems: &[Problem]) -> Vec<String> {
+    problems.iter().map(ToString::to_string).collect()
+}
+
+fn refused(uses: &[&str]) -> Vec<String> {
+    shown(&load(uses).expect_err("it is wrong"))
+}
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+// === Built in ===
+
+#[test]
+fn every_built_in_profile_loads_with_its_defaults() {
+    for profile in builtin::all() {
+        rules(&[profile.name]);
+    }
+}
+
+#[test]
+fn every_file_in_profiles_is_built_in() {
+    let mut files: Vec<String> = fs::read_dir(root().join("profiles"))
+        .expect("the folder is there")
+        .map(|entry| entry.expect("readable").path().file_stem().expect("a file").to_string_lossy().into_owned())
+        .collect();
+    let mut names: Vec<&str> = builtin::all().iter().map(|profile| profile.name).collect();
+    files.sort();
+    names.sort_unstable();
+    assert_eq!(files, names);
+}
+
+#[test]
+fn every_built_in_profile_opens_with_what_it_provokes_against_whom_and_the_symptom() {
+    for profile in builtin::all() {
+        let opening: Vec<&str> = profile.text.lines().take(4).collect();
+        let [provokes, against, symptom, version] = opening.as_slice() else { panic!("{} is short", profile.name) };
+        assert!(provokes.starts_with("# Provokes: "), "{}", profile.name);
+        assert!(against.starts_with("# Against:  "), "{}", profile.name);
+        assert!(symptom.starts_with("# Symptom:  "), "{}", profile.name);
+        assert!(version.starts_with("version"), "{}", profile.name);
+    }
+}
+
+#[test]
+fn every_built_in_profile_says_what_it_does_and_what_its_variables_are_for() {
+    for profile in builtin::all() {
+        let loaded = load(&[profile.name]).expect("it loads");
+        let source = &loaded.sources[0];
+        assert!(!source.summary.is_empty(), "{}", profile.name);
+        assert!(source.vars.iter().all(|var| !var.doc.is_empty()), "{}", profile.name);
+    }
+}
+
+#[test]
+fn transparent_has_no_rule() {
+    assert_eq!(rules(&["transparent"]), []);
+}
+
+// === Variables ===
+
+fn hold_of(rules: &[Rule]) -> &mishap::engine::fault::hold::Hold {
+    let [Rule { fault: Fault::Hold(hold), .. }] = rules else { panic!("one hold: {rules:?}") };
+    hold
+}
+
+#[test]
+fn a_value_given_to_a_variable_takes_the_place_of_its_default() {
+    let plus = |rules: &[Rule]| match &hold_of(rules).until {
+        Condition::Seen(seen) => seen.plus,
+        other => panic!("a point: {other:?}"),
+    };
+    let millis = |ms| Some(Time::Fixed(Duration::from_millis(ms)));
+    assert_eq!(plus(&rules(&["get-opens-late"])), millis(0));
+    assert_eq!(plus(&rules(&["get-opens-late,plus=600ms"])), millis(600));
+    assert_eq!(hold_of(&rules(&["get-opens-late,limit=1.5s"])).limit, Some(Duration::from_millis(1500)));
+}
+
+#[test]
+fn a_variable_keeps_the_type_of_its_value() {
+    let pointers = |uses: &[&str]| rules(uses)[0].selector.params.clone();
+    assert_eq!(pointers(&["answers-cross"]), []);
+    let given = pointers(&["answers-cross,first={ '/arguments/tag' = 'A' }"]);
+    assert_eq!(given[0].0, "/arguments/tag");
+    assert_eq!(given[0].1.any, ["A"]);
+    assert_eq!(rules(&["post-stream-lost,call=[1, 3]"])[0].selector.exchange, [1, 3]);
+}
+
+#[test]
+fn every_choice_of_every_variable_loads() {
+    for ending in ["eof", "fin", "reset"] {
+        for place in ["before", "inside", "after"] {
+            for server in ["close", "drain", "keep"] {
+                rules(&[&format!("post-stream-lost,ending={ending},where={place},server={server}")]);
+                rules(&[&format!("post-stream-empty,ending={ending},server={server}")]);
+                rules(&[&format!("post-stream-stalls,where={place},server={server}")]);
+            }
+        }
+    }
+    rules(&["post-stream-lost,message=*,nth=3"]);
+    rules(&["post-stream-empty,when={ block = 'priming', same = 'exchange' }"]);
+    rules(&["server-request-on-other-stream,to=post"]);
+}
+
+#[test]
+fn an_ending_reaches_the_engine_as_it_was_named() {
+    let ending = |uses: &[&str]| match &rules(uses)[0].fault {
+        Fault::Cut(cut) => cut.ending,
+        other => panic!("a cut: {other:?}"),
+    };
+    assert_eq!(ending(&["post-stream-lost"]), Ending::Eof);
+    assert_eq!(ending(&["post-stream-lost,ending=reset"]), Ending::Reset);
+    assert_eq!(ending(&["post-stream-stalls"]), Ending::Stall);
+}
+
+// === Several ===
+
+#[test]
+fn rules_are_named_after_their_profile_and_its_use() {
+    let names: Vec<String> =
+        rules(&["get-late-by", "get-opens-first", "get-late-by,time=1s"]).into_iter().map(|rule| rule.name).collect();
+    assert_eq!(names, ["get-late-by/delay-get", "get-opens-first/hold-call", "get-late-by#2/delay-get"]);
+}
+
+#[test]
+fn the_hash_tells_one_text_from_another() {
+    let loaded = load(&["get-late-by", "get-opens-first", "get-late-by,time=1s"]).expect("they load");
+    let [first, other, again] = loaded.sources.as_slice() else { panic!("three sources") };
+    assert_eq!(first.hash, again.hash);
+    assert_ne!(first.hash, other.hash);
+}
+
+// === Refused, with no line to point at ===
+
+#[test]
+fn an_unknown_profile_is_answered_with_the_nearest_and_how_a_file_is_named() {
+    assert_eq!(
+        refused(&["get-open-late"]),
+        [concat!(
+            "-p get-open-late: no profile is called \"get-open-late\"; did you mean \"get-opens-late\"? ",
+            "A file is named with a slash or with .toml: ./get-open-late.toml"
+        )]
+    );
+    assert!(refused(&["zebra"])[0].contains("`mishap profiles` lists them"));
+}
+
+#[test]
+fn a_file_that_is_not_there_is_named() {
+    let problem = refused(&["./no-such.toml"]).remove(0);
+    assert!(problem.starts_with("-p ./no-such.toml: cannot read ./no-such.toml: "), "{problem}");
+}
+
+#[test]
+fn an_unknown_variable_is_answered_with_the_nearest() {
+    assert_eq!(
+        refused(&["get-opens-late,limt=3s"]),
+        ["-p get-opens-late,limt=3s: unknown variable \"limt\"; did you mean \"limit\"?"]
+    );
+    assert_eq!(
+        refused(&["transparent,limit=3s"]),
+        ["-p transparent,limit=3s: unknown variable \"limit\"; this profile has no variables"]
+    );
+}
+
+#[test]
+fn a_value_that_is_no_choice_is_answered_with_the_choices() {
+    assert_eq!(
+        refused(&["post-stream-lost,ending=stall"]),
+        [
+            "-p post-stream-lost,ending=stall: variable \"ending\" cannot be \"stall\"; write one of \"eof\", \"fin\", \"reset\""
+        ]
+    );
+}
+
+#[test]
+fn a_value_of_the_wrong_kind_is_reported_where_it_is_used() {
+    assert_eq!(
+        refused(&["get-late-by,time=soon"]),
+        [concat!(
+            "get-late-by:16: rule \"delay-get\": `delay` cannot be \"soon\" (the value of variable \"time\"); ",
+            "write a number and one of us, ms, s, m, h, such as \"250ms\""
+        )]
+    );
+}
+
+#[test]
+fn the_problems_of_all_profiles_are_reported() {
+    assert_eq!(refused(&["get-late-by,time=soon", "zebra", "get-opens-late,limt=1s"]).len(), 3);
+}
+
+#[test]
+fn a_profile_in_a_file_is_called_after_it() {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("mine.toml");
+    fs::write(&path, builtin::named("get-late-by").expect("it is built in").text).expect("it can be written");
+    let loaded = load(&[&path.to_string_lossy()]).expect("it loads");
+    assert_eq!(loaded.rules[0].name, "mine/delay-get");
+    assert_eq!(loaded.sources[0].path, Some(path));
+}
