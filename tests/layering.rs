@@ -171,6 +171,27 @@ mod tests {
     }
 
     #[test]
+    fn every_profile_opens_with_what_it_provokes_against_whom_and_the_symptom() {
+        for file in files("profiles") {
+            let opening: Vec<_> = file.text.lines().filter(|line| line.starts_with('#')).take(3).collect();
+            let words = ["# Provokes: ", "# Against:  ", "# Symptom:  "];
+            let all = opening.len() == 3 && opening.iter().zip(words).all(|(line, word)| line.starts_with(word));
+            assert!(all, "{} must open with the lines {words:?}, and opens with {opening:?}", file.path);
+        }
+    }
+
+    #[test]
+    fn every_profile_is_named_in_a_test() {
+        let tests = tests();
+        for file in files("profiles") {
+            let name = file.path.trim_start_matches("profiles/").trim_end_matches(".toml").to_owned();
+            let named =
+                tests.iter().any(|test| test.text.contains(&format!("\"{name}")) && test.path.starts_with("tests/"));
+            assert!(named, "no file in tests/ names the profile {name:?}");
+        }
+    }
+
+    #[test]
     fn the_tree_names_no_machine_and_no_package_registry() {
         let home = root().to_string_lossy().into_owned();
         let banned = [

@@ -6,9 +6,12 @@
 
 pub(crate) mod body;
 pub(crate) mod broken;
+pub(crate) mod journal;
+pub(crate) mod messages;
 pub(crate) mod mishap;
 pub(crate) mod peer;
 pub(crate) mod route;
+pub(crate) mod scene;
 pub(crate) mod scratch;
 pub(crate) mod upstream;
 pub(crate) mod wire;

@@ -174,6 +174,19 @@ impl Peer {
         assert!(seen == expected, "the body has {} where {} was sent", text(&seen), text(expected));
     }
 
+    /// Waits for the next event of the body, up to its blank line.
+    #[track_caller]
+    pub(crate) fn event(&mut self) -> String {
+        let mut event = Vec::new();
+        while !event.ends_with(b"\n\n") {
+            match self.some_body(1, &|| format!("the end of an event, after {}", text(&event))) {
+                Ok(byte) => event.extend(byte),
+                Err(end) => panic!("the body ended with {end:?} inside the event {}", text(&event)),
+            }
+        }
+        String::from_utf8(event).expect("an event is UTF-8")
+    }
+
     /// Waits for the body's end; fails if more of the body comes before it.
     #[track_caller]
     pub(crate) fn end(&mut self) -> End {

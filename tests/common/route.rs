@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use super::broken::{self, Sabotage};
+use super::messages::SSE_HEAD;
 use super::mishap::{Mishap, Verdict};
 use super::peer::Peer;
 use super::scratch::Scratch;
@@ -14,10 +15,6 @@ use super::wire::PATIENCE;
 
 /// How long a check that is meant to fail waits for what will not come.
 const IMPATIENCE: Duration = Duration::from_secs(3);
-
-/// The head of an event stream in chunks.
-pub(crate) const SSE_HEAD: &str =
-    "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n";
 
 /// An upstream, and where clients reach it.
 #[derive(Debug)]
