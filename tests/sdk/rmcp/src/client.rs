@@ -142,6 +142,7 @@ async fn request(command: Value, peer: Peer<RoleClient>, timeout: Option<Duratio
 fn message(command: &Value) -> ClientRequest {
     let wire = match text(command, "cmd") {
         "ping" => json!({"method": "ping"}),
+        "list" => json!({"method": "tools/list"}),
         "call" => {
             json!({"method": "tools/call", "params": {"name": text(command, "tool"), "arguments": command["args"]}})
         }
