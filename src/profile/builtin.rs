@@ -23,7 +23,6 @@ profiles![
     "get-opens-first",
     "get-late-by",
     "post-stream-lost",
-    "post-stream-empty",
     "post-stream-stalls",
     "answers-cross",
     "server-request-on-other-stream",

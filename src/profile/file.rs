@@ -138,8 +138,11 @@ fn parts(reader: &mut Reader<'_>, tree: &Node, mut variables: Variables) -> Vec<
     for (ordinal, mut node) in items(reader, tree, "rule") {
         names.extend(node.entry("name").and_then(name_of));
         reader.report.part = Some(part("rule", &node, ordinal));
+        let included = variables.include(&node, &mut reader.report);
         variables.fill_part(&mut node, &mut reader.report);
-        rules.extend(reader.rule(&node));
+        if included {
+            rules.extend(reader.rule(&node));
+        }
         reader.report.part = None;
     }
     unique(reader, "rule", &names);

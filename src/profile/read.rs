@@ -112,7 +112,8 @@ impl Reader<'_> {
             Kind::Expected => checked(self.expected(key, node)),
             Kind::Order => self.order(key, kind, node).map(Datum::Order),
             Kind::Target => self.target(key, kind, node).map(Datum::Target),
-            Kind::Json => Some(Datum::Checked),
+            // What `if` names was looked up when the variables were filled in.
+            Kind::Json | Kind::Values => Some(Datum::Checked),
             Kind::Set => self.set(key, kind, node).map(Datum::Set),
             Kind::PointerList => checked(self.pointer_list(key, kind, node)),
             Kind::Headers => checked(self.headers(key, kind, node)),

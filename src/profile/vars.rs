@@ -7,7 +7,7 @@ use super::diagnose;
 use super::file::Var;
 use super::problem::{Report, Spot};
 use super::read::Reader;
-use super::schema::VARIABLE;
+use super::schema::{Kind, VARIABLE};
 use super::tree::{Entry, Node, Value};
 
 /// Names that the engine fills in while the run goes on.
@@ -27,6 +27,7 @@ pub(super) struct Variables {
 #[derive(Debug)]
 struct Variable {
     name: String,
+    choices: Option<Vec<String>>,
     doc: String,
     spot: Spot,
     value: Node,
@@ -121,7 +122,11 @@ fn declare(
     let missing = || Node { spot: entry.spot.clone(), value: Value::Missing };
     let value = given.or(default).filter(|_| right).unwrap_or_else(missing);
     let doc = entry.node.entry("doc").and_then(|it| it.node.as_str()).unwrap_or_default().to_owned();
-    Some(Variable { name: name.clone(), doc, spot: entry.spot.clone(), value })
+    let choices = match choices.map(|choices| choices.value) {
+        Some(Value::List(items)) => Some(items.iter().map(Node::to_toml).collect()),
+        _ => None,
+    };
+    Some(Variable { choices, name: name.clone(), doc, spot: entry.spot.clone(), value })
 }
 
 fn is_choice(name: &str, value: &Node, choices: &Node, report: &mut Report) -> bool {
@@ -147,6 +152,41 @@ fn is_plain(c: char) -> bool {
 // === Filled in ===
 
 impl Variables {
+    /// Whether a rule is part of this run: whether each variable that its `if` names has one of the values named.
+    pub(super) fn include(&mut self, rule: &Node, report: &mut Report) -> bool {
+        let Some(entry) = rule.entry("if") else { return true };
+        let Some(entries) = entry.node.entries() else {
+            let what = format!("`if` is {}", entry.node.sort());
+            report.wrong(&entry.spot, what, format!("write {}", Kind::Values.described()));
+            return true;
+        };
+        // Each is looked up, whether or not one before it already leaves the rule out.
+        let fits: Vec<bool> = entries.iter().map(|entry| self.has_value(entry, report)).collect();
+        fits.into_iter().all(|fits| fits)
+    }
+
+    fn has_value(&mut self, entry: &Entry, report: &mut Report) -> bool {
+        let Some(variable) = self.take(&entry.key) else {
+            self.misused = true;
+            let names: Vec<&str> = self.declared.iter().map(|it| it.name.as_str()).collect();
+            let what = format!("`if` names no variable: \"{}\"", entry.key);
+            report.wrong(&entry.spot, what, undeclared_advice(&entry.key, &names));
+            return true;
+        };
+        let values = match &entry.node.value {
+            Value::List(items) => items.as_slice(),
+            _ => std::slice::from_ref(&entry.node),
+        };
+        for value in values {
+            let text = value.to_toml();
+            if let Some(choices) = variable.choices.as_ref().filter(|choices| !choices.contains(&text)) {
+                let what = format!("variable \"{}\" is never {text}", entry.key);
+                report.wrong(&value.spot, what, format!("write one of {}", choices.join(", ")));
+            }
+        }
+        values.iter().any(|value| value.to_toml() == variable.value.to_toml())
+    }
+
     /// Fills in the variables of a rule or an expectation.
     pub(super) fn fill_part(&mut self, node: &mut Node, report: &mut Report) {
         let Value::Table(entries) = &mut node.value else { return };

@@ -105,6 +105,8 @@ pub enum Kind {
     Target,
     /// Any value.
     Json,
+    /// `{ VARIABLE = value or list of values }`.
+    Values,
     /// `{ pointer = any value }`.
     Set,
     /// A list of JSON pointers.
@@ -194,6 +196,7 @@ impl Kind {
             Self::Order => "reverse, swap, shuffle or a list such as [2, 1, 3]".to_owned(),
             Self::Target => "get, post, resume or a selector".to_owned(),
             Self::Json => "a value".to_owned(),
+            Self::Values => "a table { VARIABLE = value, or a list of values }".to_owned(),
             Self::Set => "a table { '/json/pointer' = value }".to_owned(),
             Self::PointerList => "a list of JSON pointers".to_owned(),
             Self::Headers => "a table { name = value, or false to remove }".to_owned(),

@@ -33,8 +33,9 @@ pub static VARIABLE: [Field; 3] = [
 ];
 
 /// A rule, beside its fault.
-pub static RULE: [Field; 11] = [
+pub static RULE: [Field; 12] = [
     field("name", Kind::Text, Need::Required, "for the verdict and for other rules; unique in the file"),
+    field("if", Kind::Values, Need::Optional, "leave the rule out unless these variables have one of these values"),
     field("match", Kind::Selector, Need::Required, "the points this rule is about"),
     field("nth", Kind::Ordinals, Need::Optional, "only these of them, counted from 1 (all)"),
     field("skip", Kind::Int(0, i64::MAX), Need::Default("0"), "leave out the first so many"),
