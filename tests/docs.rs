@@ -1,4 +1,4 @@
-//! The pages say what the program does: docs/profiles.md is written from the loader's own tables, and every profile shown
+//! The pages say what the program does: docs/language.md is written from the loader's own tables, and every profile shown
 //! in a page loads.
 
 #[cfg(test)]
@@ -75,11 +75,11 @@ mod tests {
     /// `MISHAP_WRITE_DOCS=1 cargo test --test docs` writes it.
     #[test]
     fn the_reference_is_what_the_loader_reads_by() {
-        let page = page("docs/profiles.md");
+        let page = page("docs/language.md");
         let (manual, written) = page.split_once(REFERENCE).expect("the page has a reference");
         let reference = reference();
         if std::env::var_os("MISHAP_WRITE_DOCS").is_some() {
-            let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/profiles.md");
+            let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/language.md");
             std::fs::write(path, format!("{manual}{REFERENCE}{}\n", reference.trim_end()))
                 .expect("the page can be written");
             return;
@@ -94,7 +94,7 @@ mod tests {
     fn every_profile_in_a_page_loads() {
         let scratch = Scratch::new();
         let mut shown = 0;
-        for name in ["README.md", "docs/profiles.md", "ARCHITECTURE.md", "CONTRIBUTING.md"] {
+        for name in ["README.md", "docs/language.md", "ARCHITECTURE.md", "CONTRIBUTING.md"] {
             let page = page(name);
             for block in page.split("```toml\n").skip(1) {
                 let text = block.split("```").next().unwrap_or_default();
