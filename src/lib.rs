@@ -16,4 +16,5 @@ pub mod demo;
 pub mod engine;
 pub mod journal;
 pub mod profile;
+pub mod proxy;
 pub mod report;

@@ -1,0 +1,216 @@
+//! The mailbox of one exchange: what the engine has commanded for it and nobody has carried out yet.
+//!
+//! Whoever owns the exchange's legs at the moment (its service future, the answer's body, an orphan) takes from it and is
+//! woken by it. It holds no socket.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::Waker;
+use std::time::Duration;
+
+use bytes::Bytes;
+
+use super::run::Run;
+use super::server::Way;
+use crate::engine::event::{Ending, ExchangeId, Fate, Inside, Mark, UnitId};
+
+/// So many bytes may wait to be written to one client before its server is no longer read.
+const WAITING_CAP: u64 = 256 * 1024;
+
+/// One exchange that the engine knows.
+#[derive(Debug)]
+pub(crate) struct Exchange {
+    pub(crate) id: ExchangeId,
+    /// The server's leg, while it has one.
+    pub(crate) way: Arc<Way>,
+    run: Arc<Run>,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    read: bool,
+    relay: bool,
+    paused: bool,
+    forward: Option<Forward>,
+    head: Option<Head>,
+    out: VecDeque<Out>,
+    /// Bytes in `out`.
+    waiting: usize,
+    fate: Option<(UnitId, Fate)>,
+    /// The server's leg was ended by command: what it shows from now on is our own doing.
+    severed: bool,
+    waker: Option<Waker>,
+}
+
+/// Leave to send the request.
+#[derive(Debug)]
+pub(crate) struct Forward {
+    pub(crate) unit: UnitId,
+    pub(crate) identity: bool,
+    pub(crate) body: Option<Bytes>,
+}
+
+/// Leave to send the answer's head.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Head {
+    pub(crate) unit: UnitId,
+    pub(crate) rechunk: bool,
+}
+
+/// What is to leave on the client's leg, in order.
+#[derive(Debug)]
+pub(crate) enum Out {
+    Write { bytes: Bytes, marks: Vec<Mark> },
+    Finish(Finish),
+}
+
+/// How the client's leg is to end.
+#[derive(Debug)]
+pub(crate) struct Finish {
+    pub(crate) unit: UnitId,
+    pub(crate) ending: Ending,
+    pub(crate) inside: Option<Inside>,
+    pub(crate) settle: Option<Duration>,
+}
+
+impl Exchange {
+    pub(crate) fn new(id: ExchangeId, run: Arc<Run>) -> Self {
+        Self { id, way: Arc::default(), run, state: Mutex::default() }
+    }
+
+    pub(crate) fn run(&self) -> &Arc<Run> {
+        &self.run
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Puts a command in and wakes the owner.
+    fn put(&self, change: impl FnOnce(&mut State)) {
+        let mut state = self.state();
+        change(&mut state);
+        if let Some(waker) = state.waker.take() {
+            waker.wake();
+        }
+    }
+
+    // --- commands
+
+    pub(crate) fn allow_read(&self) {
+        self.put(|state| state.read = true);
+    }
+
+    pub(crate) fn allow_forward(&self, forward: Forward) {
+        self.put(|state| state.forward = Some(forward));
+    }
+
+    pub(crate) fn allow_head(&self, head: Head) {
+        self.put(|state| state.head = Some(head));
+    }
+
+    pub(crate) fn relay(&self) {
+        self.put(|state| state.relay = true);
+    }
+
+    pub(crate) fn pause(&self) {
+        self.put(|state| state.paused = true);
+    }
+
+    pub(crate) fn resume(&self) {
+        self.put(|state| state.paused = false);
+    }
+
+    pub(crate) fn write(&self, bytes: Bytes, marks: Vec<Mark>) {
+        self.put(|state| {
+            state.waiting += bytes.len();
+            state.out.push_back(Out::Write { bytes, marks });
+        });
+    }
+
+    pub(crate) fn finish(&self, finish: Finish) {
+        self.put(|state| state.out.push_back(Out::Finish(finish)));
+    }
+
+    /// Decides on the server's leg; whoever reads it takes the decision from here.
+    pub(crate) fn decide(&self, unit: UnitId, fate: Fate) {
+        self.put(|state| match fate {
+            Fate::Close | Fate::Reset => state.severed = true,
+            Fate::Drain(_) | Fate::Keep(_) => state.fate = Some((unit, fate)),
+        });
+    }
+
+    // --- what the owner takes
+
+    /// Registers the owner; it is woken by the next command.
+    pub(crate) fn watch(&self, waker: &Waker) {
+        let mut state = self.state();
+        match &mut state.waker {
+            Some(known) => known.clone_from(waker),
+            none => *none = Some(waker.clone()),
+        }
+    }
+
+    pub(crate) fn may_read(&self) -> bool {
+        self.state().read
+    }
+
+    pub(crate) fn take_forward(&self) -> Option<Forward> {
+        self.state().forward.take()
+    }
+
+    pub(crate) fn take_head(&self) -> Option<Head> {
+        self.state().head.take()
+    }
+
+    pub(crate) fn is_relayed(&self) -> bool {
+        self.state().relay
+    }
+
+    pub(crate) fn take_out(&self) -> Option<Out> {
+        let mut state = self.state();
+        let out = state.out.pop_front()?;
+        if let Out::Write { bytes, .. } = &out {
+            state.waiting -= bytes.len();
+        }
+        Some(out)
+    }
+
+    /// Takes the end if it is the next thing to leave.
+    pub(crate) fn take_finish(&self) -> Option<Finish> {
+        let mut state = self.state();
+        match state.out.pop_front()? {
+            Out::Finish(finish) => Some(finish),
+            write @ Out::Write { .. } => {
+                state.out.push_front(write);
+                None
+            }
+        }
+    }
+
+    /// Whether the server's leg is to be read on, if HTTP still has so many bytes for the client.
+    pub(crate) fn wants_more(&self, untaken: u64) -> bool {
+        let state = self.state();
+        !state.paused && !state.severed && state.fate.is_none() && untaken + state.waiting as u64 <= WAITING_CAP
+    }
+
+    /// Whether the server's leg is to live on without the client's.
+    pub(crate) fn has_fate(&self) -> bool {
+        self.state().fate.is_some()
+    }
+
+    pub(crate) fn take_fate(&self) -> Option<(UnitId, Fate)> {
+        self.state().fate.take()
+    }
+
+    pub(crate) fn is_severed(&self) -> bool {
+        self.state().severed
+    }
+}
+
+impl Drop for Exchange {
+    fn drop(&mut self) {
+        self.run.forget(self.id);
+    }
+}

@@ -1,0 +1,167 @@
+//! One exchange from the request's head to the answer's: refused, or forwarded as it is, or when the engine says so.
+
+use std::convert::Infallible;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use http::{HeaderMap, HeaderValue, Method, Request, Response, Version, header, request};
+use hyper::body::Incoming;
+use hyper::service::Service;
+
+use super::accept::Client;
+use super::answer::{self, Fault};
+use super::exchange::{Exchange, Forward};
+use super::headers;
+use super::reading::Reading;
+use super::relay::ClientBody;
+use super::request::{PEEK_CAP, Peeked, ServerBody};
+use super::server::ServerLeg;
+use crate::engine::event::{AnswerHead, Ending, Event, RequestBody, RequestHead};
+
+/// Serves the exchanges of one client's connection.
+#[derive(Debug)]
+pub(crate) struct Forwarding {
+    client: Arc<Client>,
+}
+
+impl Forwarding {
+    pub(crate) fn new(client: Arc<Client>) -> Self {
+        Self { client }
+    }
+}
+
+impl Service<Request<Incoming>> for Forwarding {
+    type Response = Response<ClientBody>;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<Response<ClientBody>, Infallible>> + Send>>;
+
+    fn call(&self, request: Request<Incoming>) -> Self::Future {
+        let client = Arc::clone(&self.client);
+        let reused = client.begin();
+        if client.link.run().is_transparent() {
+            Box::pin(async move { Ok(pass(client, request).await) })
+        } else {
+            Box::pin(async move { Ok(engage(client, request, reused).await) })
+        }
+    }
+}
+
+/// Passes an exchange through.
+async fn pass(client: Arc<Client>, request: Request<Incoming>) -> Response<ClientBody> {
+    let body = ClientBody::new(Arc::clone(&client), None);
+    let (mut parts, incoming) = request.into_parts();
+    if let Some(fault) = fault(&parts) {
+        return refuse(&client, body, &parts.method, &fault).await;
+    }
+    let method = parts.method.clone();
+    let host = to_server(&mut parts, &client);
+    let mut outgoing = ServerBody::streaming(incoming);
+    let leave = headers::expects_leave(&parts.headers).then(|| outgoing.hold(client.link.run().clock()));
+    let request = Request::from_parts(parts, outgoing);
+    answered(&client, body, &method, host, ServerLeg::send(request, &client, Arc::default(), leave)).await
+}
+
+/// Takes an exchange through as the engine commands.
+async fn engage(client: Arc<Client>, request: Request<Incoming>, reused: bool) -> Response<ClientBody> {
+    let (mut parts, incoming) = request.into_parts();
+    if let Some(fault) = fault(&parts) {
+        let body = ClientBody::new(Arc::clone(&client), None);
+        return refuse(&client, body, &parts.method, &fault).await;
+    }
+    let run = Arc::clone(client.link.run());
+    let exchange = run.exchange();
+    let mut body = ClientBody::new(Arc::clone(&client), Some(Arc::clone(&exchange)));
+    run.feed(Event::RequestHead { exchange: exchange.id, conn: client.id, reused, head: request_head(&parts) });
+    body.permit(|exchange| exchange.may_read().then_some(())).await;
+    let mut outgoing = ServerBody::streaming(incoming);
+    let peeked = match outgoing.peek().await {
+        Peeked::Whole => RequestBody::Whole(outgoing.read()),
+        Peeked::BeyondCap => RequestBody::BeyondPeek(PEEK_CAP),
+        Peeked::Broken(error) => {
+            body.disengage(Ending::Fin);
+            return refuse(&client, body, &parts.method, &Fault::BadRequest(error.to_string())).await;
+        }
+    };
+    run.feed(Event::Request { exchange: exchange.id, body: peeked });
+    let forward = body.permit(Exchange::take_forward).await;
+    let method = parts.method.clone();
+    let host = to_server(&mut parts, &client);
+    headers::drop_expect(&mut parts.headers);
+    apply(forward, &mut parts.headers, &mut outgoing);
+    let request = Request::from_parts(parts, outgoing);
+    let server = ServerLeg::send(request, &client, Arc::clone(&exchange.way), None);
+    answered(&client, body, &method, host, server).await
+}
+
+/// Does to the request what the engine asked with its leave to send it.
+fn apply(forward: Forward, headers: &mut HeaderMap, body: &mut ServerBody) {
+    body.report(forward.unit);
+    if forward.identity {
+        headers::ask_identity(headers);
+    }
+    if let Some(replacement) = forward.body {
+        headers::change_length(headers, replacement.len());
+        body.replace(replacement);
+    }
+}
+
+/// Waits for the answer's head, and for leave to send it.
+async fn answered(
+    client: &Arc<Client>,
+    mut body: ClientBody,
+    method: &Method,
+    host: Option<HeaderValue>,
+    server: ServerLeg,
+) -> Response<ClientBody> {
+    let run = client.link.run();
+    body.reads(Reading::new(server));
+    let (mut head, source) = body.head().await;
+    if let Some(exchange) = body.exchange_id() {
+        let head = AnswerHead { status: head.status.as_u16(), headers: headers::listed(&head.headers), source };
+        run.feed(Event::Head { exchange, head });
+    }
+    let leave = body.head_permit().await;
+    headers::to_client(&mut head.headers, host.as_ref(), &run.upstream);
+    if leave.is_some_and(|leave| leave.rechunk) {
+        headers::drop_length(&mut head.headers);
+    }
+    body.seal(method, head.status, &head.headers, leave).await;
+    Response::from_parts(*head, body)
+}
+
+/// Answers in the server's place, because the request cannot be forwarded.
+async fn refuse(client: &Arc<Client>, body: ClientBody, method: &Method, fault: &Fault) -> Response<ClientBody> {
+    answered(client, body, method, None, ServerLeg::made(answer::refuse(fault, None), client)).await
+}
+
+/// Makes the request's head fit for the server. Returns the `Host` by which the client knows the proxy.
+fn to_server(parts: &mut request::Parts, client: &Client) -> Option<HeaderValue> {
+    let run = client.link.run();
+    headers::to_server(&mut parts.headers, &run.hosts, &run.upstream)
+}
+
+/// Returns why a request cannot be forwarded: the proxy is a server's stand-in, not a client's gateway.
+fn fault(parts: &request::Parts) -> Option<Fault> {
+    let hosts = parts.headers.get_all(header::HOST).iter().count();
+    let why = if parts.method == Method::CONNECT {
+        "CONNECT is for gateways"
+    } else if parts.uri.scheme().is_some() || parts.uri.authority().is_some() {
+        "the target must be a path, not a URL"
+    } else if hosts > 1 {
+        "it has more than one Host"
+    } else if hosts == 0 && parts.version == Version::HTTP_11 {
+        "it has no Host"
+    } else {
+        return None;
+    };
+    Some(Fault::BadRequest(why.to_owned()))
+}
+
+fn request_head(parts: &request::Parts) -> RequestHead {
+    RequestHead {
+        method: parts.method.as_str().to_owned(),
+        target: parts.uri.to_string(),
+        headers: headers::listed(&parts.headers),
+    }
+}

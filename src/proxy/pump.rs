@@ -1,0 +1,25 @@
+//! What arrives from the server, told to the engine: used by whoever reads the server's leg at the moment.
+//!
+//! It reads on only while what waits for the client is bounded.
+
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use super::exchange::Exchange;
+use super::reading::{Read, Reading};
+use crate::engine::event::Event;
+
+/// Reads until nothing more is there. `untaken`: what HTTP was handed for the client and has not written.
+pub(crate) fn pump(reading: &mut Reading, exchange: &Arc<Exchange>, untaken: u64, cx: &mut Context<'_>) {
+    let id = exchange.id;
+    while exchange.wants_more(untaken) {
+        let event = match reading.poll_read(cx) {
+            Poll::Pending => return,
+            Poll::Ready(Read::Data(bytes)) => Event::Data { exchange: id, bytes },
+            Poll::Ready(Read::End(ending)) => Event::End { exchange: id, ending },
+            // Heads are awaited by the service future alone.
+            Poll::Ready(Read::Head(..)) => continue,
+        };
+        exchange.run().feed(event);
+    }
+}

@@ -1,0 +1,132 @@
+//! The client's side of an exchange before its head leaves: waiting for the engine's leave and for the server's head.
+
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use http::{HeaderMap, Method, StatusCode, header, response};
+
+use super::{ClientBody, Framing};
+use crate::engine::event::{Ending, Event, Source};
+use crate::proxy::exchange::{Exchange, Head};
+use crate::proxy::reading::Read;
+
+/// An answer's head, and whose it is.
+pub(crate) type AnswerHead = (Box<response::Parts>, Source);
+
+impl ClientBody {
+    /// Waits until the engine has given what `take` looks for. It may end the client's leg instead: then this never
+    /// returns.
+    pub(crate) async fn permit<T>(&mut self, mut take: impl FnMut(&Exchange) -> Option<T>) -> T {
+        poll_fn(|cx| {
+            let Some(exchange) = self.exchange.clone() else { return Poll::Pending };
+            exchange.watch(cx.waker());
+            if let Some(permit) = take(&exchange) {
+                return Poll::Ready(permit);
+            }
+            if let Some(finish) = exchange.take_finish() {
+                self.end(finish);
+            }
+            Poll::Pending
+        })
+        .await
+    }
+
+    /// For the engine the client has left; what it gets now is not the engine's concern.
+    pub(crate) fn disengage(&mut self, ending: Ending) {
+        if let Some(exchange) = self.exchange.take() {
+            exchange.run().feed(Event::Left { exchange: exchange.id, ending });
+        }
+        self.relayed = true;
+    }
+
+    /// Waits for the answer's head. An end in its place ends the client's leg, and this never returns.
+    pub(crate) async fn head(&mut self) -> AnswerHead {
+        poll_fn(|cx| match &mut self.reading {
+            Some(reading) => match reading.poll_read(cx) {
+                Poll::Ready(Read::Head(head, source)) => Poll::Ready((head, source)),
+                Poll::Ready(Read::End(ending)) => {
+                    self.ended_before_head(ending);
+                    Poll::Pending
+                }
+                Poll::Ready(Read::Data(_)) | Poll::Pending => self.poll_cut_before_head(cx),
+            },
+            None => self.poll_cut_before_head(cx),
+        })
+        .await
+    }
+
+    fn poll_cut_before_head(&mut self, cx: &mut Context<'_>) -> Poll<AnswerHead> {
+        if let Some(exchange) = self.exchange.clone() {
+            exchange.watch(cx.waker());
+            self.obey(&exchange);
+            if let Some(finish) = exchange.take_finish() {
+                self.end(finish);
+            }
+        }
+        Poll::Pending
+    }
+
+    fn ended_before_head(&mut self, ending: Ending) {
+        match self.exchange.clone().filter(|_| !self.relayed) {
+            Some(exchange) => exchange.run().feed(Event::End { exchange: exchange.id, ending }),
+            None => self.pass_on(ending),
+        }
+    }
+
+    /// Waits for leave to send the head, while the body that follows it is read on.
+    pub(crate) async fn head_permit(&mut self) -> Option<Head> {
+        poll_fn(|cx| {
+            let Some(exchange) = self.exchange.clone() else { return Poll::Ready(None) };
+            exchange.watch(cx.waker());
+            if let Some(head) = exchange.take_head() {
+                return Poll::Ready(Some(head));
+            }
+            if let Some(finish) = exchange.take_finish() {
+                self.end(finish);
+            }
+            if !self.relayed {
+                self.pump(cx, &exchange);
+                if let Some(head) = exchange.take_head() {
+                    return Poll::Ready(Some(head));
+                }
+            }
+            Poll::Pending
+        })
+        .await
+    }
+
+    /// The head is about to be handed over: knows the body's framing, and gathers what goes with the head.
+    pub(crate) async fn seal(&mut self, method: &Method, status: StatusCode, fields: &HeaderMap, head: Option<Head>) {
+        let bodyless =
+            *method == Method::HEAD || status == StatusCode::NO_CONTENT || status == StatusCode::NOT_MODIFIED;
+        let length = fields.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
+        (self.framing, self.room) = match length {
+            _ if bodyless => (Framing::Bodyless, Some(0)),
+            Some(length) => (Framing::Length, Some(length)),
+            None => (Framing::Chunks, None),
+        };
+        if self.relayed {
+            if let Some(reading) = &mut self.reading {
+                reading.prefetch().await;
+            }
+        } else if let Some(exchange) = self.exchange.clone() {
+            self.pump_turns(&exchange).await;
+        }
+        // From here to the head's writing nothing is flushed: no await may follow.
+        if let Some(head) = head {
+            self.client.link.mark_head(0, head.unit);
+        }
+        if !self.relayed {
+            self.collect();
+        }
+    }
+
+    async fn pump_turns(&mut self, exchange: &Arc<Exchange>) {
+        poll_fn(|cx| {
+            self.pump(cx, exchange);
+            Poll::Ready(())
+        })
+        .await;
+    }
+}

@@ -1,0 +1,82 @@
+//! A proxy in a thread of its own.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::thread::JoinHandle;
+
+use mishap::engine::engine::{Engine, Setup};
+use mishap::engine::record::Summary;
+use mishap::proxy::{Clock, Config, HostPolicy, Proxy};
+use tokio::sync::oneshot;
+
+use crate::common::peer::Peer;
+use crate::common::upstream::Upstream;
+
+/// A running proxy.
+#[derive(Debug)]
+pub(crate) struct Rim {
+    address: SocketAddr,
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<Summary>>,
+}
+
+/// Returns what a proxy in front of `upstream` is made of.
+pub(crate) fn config(upstream: SocketAddr) -> Config {
+    Config {
+        listen: (Ipv4Addr::LOCALHOST, 0).into(),
+        upstream: format!("http://{upstream}/mcp").parse().unwrap(),
+        engine: Engine::new(Setup::default()),
+        records: Box::new(|_| {}),
+        host: HostPolicy::Map,
+        public_hosts: Vec::new(),
+        clock: Clock::system().unwrap(),
+    }
+}
+
+impl Rim {
+    /// Starts a proxy without any rule.
+    pub(crate) fn transparent(upstream: &Upstream) -> Self {
+        Self::start(config(upstream.address()))
+    }
+
+    /// Starts a proxy.
+    pub(crate) fn start(config: Config) -> Self {
+        let (bound, address) = std::sync::mpsc::channel();
+        let (stop, stopped) = oneshot::channel::<()>();
+        let thread = std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            runtime.block_on(async {
+                let proxy = Proxy::bind(config).await.unwrap();
+                bound.send(proxy.local_addr()).unwrap();
+                proxy.serve(async { drop(stopped.await) }).await
+            })
+        });
+        Self { address: address.recv().unwrap(), stop: Some(stop), thread: Some(thread) }
+    }
+
+    /// Connects a client.
+    pub(crate) fn client(&self) -> Peer {
+        Peer::connect(self.address)
+    }
+
+    /// Writes a request's bytes, with `@` for the proxy's authority.
+    pub(crate) fn request(&self, text: &str) -> Vec<u8> {
+        text.replace('@', &self.address.to_string()).into_bytes()
+    }
+
+    /// Connects a client that has sent a GET.
+    pub(crate) fn getting(&self) -> Peer {
+        let mut client = self.client();
+        client.send(self.request("GET /mcp HTTP/1.1\r\nHost: @\r\nAccept: text/event-stream\r\n\r\n"));
+        client
+    }
+}
+
+impl Drop for Rim {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        if let Some(thread) = self.thread.take() {
+            let ended = thread.join();
+            assert!(ended.is_ok() || std::thread::panicking(), "the proxy panicked");
+        }
+    }
+}
