@@ -7,7 +7,6 @@ use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
 
 use http::Uri;
-use http::uri::Scheme;
 
 /// An MCP server's origin, and the path under which its users know it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,13 +59,13 @@ impl FromStr for Upstream {
     fn from_str(text: &str) -> Result<Self, UpstreamError> {
         let err = |why: &str| UpstreamError(format!("upstream URL {text:?}: {why}"));
         let hint = "write http://HOST:PORT or http://HOST:PORT/PATH";
-        let uri: Uri = text.parse().map_err(|cause| err(&format!("{cause}; {hint}")))?;
-        match uri.scheme() {
-            Some(scheme) if *scheme == Scheme::HTTP => {}
-            Some(scheme) if *scheme == Scheme::HTTPS => return Err(err("https is not supported yet; use http")),
-            Some(scheme) => return Err(err(&format!("the scheme {:?} is not supported; use http", scheme.as_str()))),
+        match text.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase()).as_deref() {
+            Some("http") => {}
+            Some("https") => return Err(err("https is not supported yet; use http")),
+            Some(scheme) => return Err(err(&format!("the scheme {scheme:?} is not supported; use http"))),
             None => return Err(err(&format!("the scheme is missing; {hint}"))),
         }
+        let uri: Uri = text.parse().map_err(|cause| err(&format!("{cause}; {hint}")))?;
         let authority = uri.authority().ok_or_else(|| err(&format!("the host is missing; {hint}")))?;
         if authority.as_str().contains('@') {
             return Err(err("a user name or password is not supported; leave it out"));
