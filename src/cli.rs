@@ -2,9 +2,11 @@
 //!
 //! The one rule: every flag says what it takes, and every subcommand shows one line that works.
 
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
+use std::time::Duration;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 
 /// Makes MCP's race and lifecycle bugs happen on demand: a transparent proxy for Streamable HTTP that holds, reorders,
 /// moves and cuts what crosses it, by rule.
@@ -30,8 +32,66 @@ pub struct Cli {
 /// What can be done.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Stand in front of a server, in the foreground or around a command.
+    Run(Box<RunArgs>),
     /// Draw a journal as a timeline: client, proxy, server.
     Report(ReportArgs),
+}
+
+/// `mishap run`.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+Exit status: 0 done; 1 could not run (125 with a command); 2 usage or profile; 4 a rule never had an effect; 5 a hold
+reached its limit; the command's own if that is not 0; 126, 127 the command could not be started.
+
+Examples:
+  mishap run -u http://127.0.0.1:3000/mcp -p get-opens-late
+  mishap run -u http://127.0.0.1:3000/mcp -p post-stream-lost,ending=fin --journal run.ndjson -- npm test
+  mishap run --serve 'node server.js --port {port}' -p answers-cross -- pytest --mcp-url {url}")]
+pub struct RunArgs {
+    /// The server's URL. It names the origin; paths pass as they come, and its path completes the URL that is printed.
+    /// {port} is the port given to --serve; with --serve it may be left out and is then http://127.0.0.1:{port}/mcp.
+    #[arg(short, long, value_name = "URL", required_unless_present = "serve")]
+    pub upstream: Option<String>,
+    /// The address to listen on: IP:PORT, or a port on 127.0.0.1. Port 0 takes a free one.
+    #[arg(short, long, value_name = "ADDR", default_value = "127.0.0.1:0", value_parser = address)]
+    pub listen: SocketAddr,
+    /// A profile: a built-in name or a file, with values for its variables. Repeat it for several.
+    #[arg(short, long = "profile", value_name = "NAME_OR_FILE[,KEY=VALUE]...")]
+    pub profiles: Vec<String>,
+    /// The seed of every draw. Without it one is drawn and shown.
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Write what crossed and what was decided to this file (NDJSON; see `mishap report`).
+    #[arg(long, value_name = "FILE")]
+    pub journal: Option<PathBuf>,
+    /// Start the server with this shell command, {port} being a free port, and stop it at the end.
+    #[arg(long, value_name = "CMD")]
+    pub serve: Option<String>,
+    /// How long --serve may take until it answers HTTP.
+    #[arg(long, value_name = "TIME", default_value = "30s", requires = "serve", value_parser = duration)]
+    pub serve_timeout: Duration,
+    /// What becomes of the Host header.
+    #[arg(long, value_name = "HOW", value_enum, default_value_t = Host::Map)]
+    pub host: Host,
+    /// Another name under which clients reach the proxy, treated as its own in Host. Repeat it for several.
+    #[arg(long, value_name = "NAME")]
+    pub public_host: Vec<String>,
+    /// A command to run behind the proxy, which then ends with it. {url} in its arguments is the proxy's URL, MISHAP_URL
+    /// and MISHAP_SEED are in its environment.
+    #[arg(last = true, value_name = "COMMAND")]
+    pub command: Vec<String>,
+}
+
+/// What becomes of the `Host` header.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Host {
+    /// A name of the proxy becomes the server's; any other passes to a local server.
+    Map,
+    /// It passes as it came.
+    Keep,
+    /// It always becomes the server's.
+    Upstream,
 }
 
 /// `mishap report`.
@@ -44,11 +104,37 @@ pub struct ReportArgs {
     pub journal: PathBuf,
 }
 
+fn address(text: &str) -> Result<SocketAddr, String> {
+    let loopback = |port| SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port);
+    let named = text.strip_prefix("localhost:").unwrap_or(text);
+    let address = named.parse().map(loopback).or_else(|_| text.parse());
+    address.map_err(|_| "write IP:PORT, for example 127.0.0.1:8080, or a port".to_owned())
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
+    let number: u64 = digits.parse().map_err(|_| "write a number and a unit, for example 30s".to_owned())?;
+    match &text[digits.len()..] {
+        "ms" => Ok(Duration::from_millis(number)),
+        "s" => Ok(Duration::from_secs(number)),
+        "m" => Ok(Duration::from_secs(number.saturating_mul(60))),
+        _ => Err("the unit is missing or unknown; write ms, s or m, for example 30s".to_owned()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use clap::CommandFactory as _;
 
     use super::*;
+
+    fn run(words: &[&str]) -> Result<RunArgs, clap::Error> {
+        let words = ["mishap", "run"].iter().chain(words);
+        Cli::try_parse_from(words).map(|cli| {
+            let Command::Run(args) = cli.command else { panic!("not a run") };
+            *args
+        })
+    }
 
     #[test]
     fn the_definition_is_consistent_and_every_subcommand_shows_an_example() {
@@ -56,6 +142,46 @@ mod tests {
         for command in Cli::command().get_subcommands() {
             let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
             assert!(help.contains("mishap "), "{} has no example", command.get_name());
+        }
+    }
+
+    #[test]
+    fn a_profile_keeps_its_commas_and_braces_in_one_word() {
+        let args = run(&["-u", "http://h", "-p", "cut,when={ idle = \"5s\", nth = 2 },ending=reset", "-p", "b"]);
+        let expected = ["cut,when={ idle = \"5s\", nth = 2 },ending=reset", "b"];
+        assert_eq!(args.expect("it parses").profiles, expected);
+    }
+
+    #[test]
+    fn what_follows_two_dashes_is_the_command_with_its_own_flags() {
+        let args = run(&["-u", "http://h", "--", "npm", "test", "-p", "--url={url}"]).expect("it parses");
+        assert_eq!(args.command, ["npm", "test", "-p", "--url={url}"]);
+        assert!(args.profiles.is_empty());
+    }
+
+    #[test]
+    fn the_upstream_is_required_unless_the_server_is_started_here() {
+        assert!(run(&[]).is_err());
+        assert!(run(&["--serve", "s {port}"]).is_ok());
+    }
+
+    #[test]
+    fn an_address_is_one_or_a_port_on_loopback() {
+        let listen = |text: &str| run(&["-u", "http://h", "-l", text]).map(|args| args.listen.to_string());
+        assert_eq!(listen("8080").expect("a port"), "127.0.0.1:8080");
+        assert_eq!(listen("localhost:81").expect("a name"), "127.0.0.1:81");
+        assert_eq!(listen("[::1]:0").expect("an address"), "[::1]:0");
+        assert!(listen("example.org:80").expect_err("a name").to_string().contains("write IP:PORT"));
+    }
+
+    #[test]
+    fn a_length_of_time_needs_its_unit() {
+        assert_eq!(
+            [duration("250ms"), duration("30s"), duration("2m")].map(Result::unwrap_or_default),
+            [Duration::from_millis(250), Duration::from_secs(30), Duration::from_secs(120),]
+        );
+        for wrong in ["30", "s", "3 s", "-1s", "1h30"] {
+            assert!(duration(wrong).is_err(), "{wrong}");
         }
     }
 }

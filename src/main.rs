@@ -15,7 +15,7 @@ fn main() -> ExitCode {
         Ok(cli) => {
             log_to_stderr(cli.verbose);
             // A reader that has seen enough is no failure.
-            execute(cli, &mut io::stdout()).unwrap_or_else(|error| match error.kind() {
+            execute(cli, &mut io::stdout(), &mut err).unwrap_or_else(|error| match error.kind() {
                 ErrorKind::BrokenPipe => Exit::DONE,
                 _ => Exit::because(1, error.to_string()),
             })

@@ -4,6 +4,7 @@
 //! but `main` ends the process.
 
 pub mod report;
+pub mod run;
 
 use std::io::{self, Write};
 
@@ -34,8 +35,9 @@ impl Exit {
 /// # Errors
 ///
 /// When `out` or `err` cannot be written; `BrokenPipe` means that the reader had enough.
-pub fn execute(cli: Cli, out: &mut dyn Write) -> io::Result<Exit> {
+pub fn execute(cli: Cli, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
     match cli.command {
+        Command::Run(args) => run::run(&args, out, err),
         Command::Report(args) => report::run(&args, out),
     }
 }

@@ -89,8 +89,13 @@ impl fmt::Display for Verdict {
         if self.reasons.len() > 1 {
             self.reasons.iter().try_for_each(|reason| writeln!(f, "  exit {}: {}", reason.code, reason.why))?;
         }
-        let (sessions, exchanges) = (count(summary.sessions, "session"), count(summary.exchanges, "exchange"));
-        writeln!(f, "  {sessions}, {exchanges}, seed {}", self.facts.seed)?;
+        if summary.exchanges > 0 {
+            // Pure pass-through is not counted.
+            write!(f, "  {}, {},", count(summary.sessions, "session"), count(summary.exchanges, "exchange"))?;
+        } else {
+            f.write_str(" ")?;
+        }
+        writeln!(f, " seed {}", self.facts.seed)?;
         if let Some(journal) = &self.facts.journal {
             writeln!(f, "  journal: {journal}")?;
         }

@@ -11,7 +11,8 @@ pub(super) struct Labels {
 }
 
 impl Labels {
-    /// Names every exchange among these points, which are in order of arrival.
+    /// Names every exchange among these points, which are in order of arrival. A request's head comes before it is known
+    /// what its exchange is.
     pub(super) fn of(points: &[&PointEntry]) -> Self {
         let mut numbers: BTreeMap<(Option<u64>, &str), u64> = BTreeMap::new();
         let mut short: BTreeMap<String, String> = BTreeMap::new();
@@ -20,7 +21,7 @@ impl Labels {
         let methods = methods(points);
         for point in points {
             let (exchange, Some(stream)) = (exchange_of(&point.key), point.stream.as_deref()) else { continue };
-            if short.contains_key(exchange) {
+            if short.contains_key(exchange) || point.point == "request-head" {
                 continue;
             }
             let number = numbers.entry((point.session, stream)).or_default();
@@ -71,8 +72,8 @@ fn name(stream: &str, number: u64, origin: Option<&str>) -> String {
 /// Whose stream a resume continues: its key holds that stream's key.
 fn origin<'a>(exchange: &str, short: &'a BTreeMap<String, String>) -> Option<&'a str> {
     let (session, own) = exchange.split_once('/')?;
-    let inside = own.strip_prefix("resume(")?.rsplit_once(')')?.0;
-    short.get(&format!("{session}/{inside}")).map(String::as_str)
+    let (_, continued) = own.strip_prefix("resume:")?.split_once('(')?;
+    short.get(&format!("{session}/{}", continued.strip_suffix(')')?)).map(String::as_str)
 }
 
 /// The method that each POST carries, without the part that all notifications share; `answer` for a client's answer.

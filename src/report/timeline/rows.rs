@@ -88,6 +88,7 @@ impl<'a> Journal<'a> {
         let what = self.fired.get(&about).map_or("acted", |made| &*made.what);
         let name = self.short.get(rule).copied().unwrap_or(rule);
         match self.gates.get(&about) {
+            None if name == what => name.to_owned(),
             None => format!("{name}: {what}"),
             Some(gate) if what == "hold" => format!("{name}: held {}", self.opened(gate)),
             Some(gate) => format!("{name}: {what}, waited {}", self.opened(gate)),

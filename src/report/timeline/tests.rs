@@ -81,33 +81,33 @@ fn get_opens_late() -> Story {
         ..header
     }));
     let initialize = |point: &mut PointEntry| point.rpc = rpc("request", "initialize", Some("0"));
-    story.point("1/n0#1/request#1", "post", initialize);
-    let get = story.point("1/get#1/request#1", "get", |point| {
+    story.point("s1/post:0/request#1", "post", initialize);
+    let get = story.point("s1/get:1/request#1", "get", |point| {
         point.http = Some("GET /mcp".to_owned());
         point.rules = vec!["late/hold-get".to_owned()];
         (point.left, point.left_seq, point.by) = (Some(9_000), Some(9), Some(8));
     });
     assert_eq!(get, 2);
-    story.fired("late/hold-get", "1/get#1/request#1", "hold");
-    story.point("1/n1#1/request#1", "post", |point| point.rpc = rpc("request", "tools/call", Some("1")));
-    story.point("1/n1#1/head#1", "post", |point| {
+    story.fired("late/hold-get", "s1/get:1/request#1", "hold");
+    story.point("s1/post:1/request#1", "post", |point| point.rpc = rpc("request", "tools/call", Some("1")));
+    story.point("s1/post:1/head#1", "post", |point| {
         point.status = Some(200);
         point.headers = vec![("content-type".to_owned(), "text/event-stream".to_owned())];
     });
-    story.point("1/n1#1/block#1", "post", |point| {
+    story.point("s1/post:1/block#1", "post", |point| {
         point.rpc = rpc("request", "sampling/createMessage", Some("0"));
         point.owner = call("1");
     });
-    story.point("1/r0#1/request#1", "post", |point| {
+    story.point("s1/answer:0/request#1", "post", |point| {
         point.rpc = rpc("response", "sampling/createMessage", Some("0"));
         point.owner = call("1");
     });
-    story.point("1/n1#1/block#2", "post", |point| {
+    story.point("s1/post:1/block#2", "post", |point| {
         point.rpc = rpc("response", "tools/call", Some("1"));
         point.owner = call("1");
     });
-    story.point("1/n1#1/end#1", "post", |point| point.ending = Some("eof".to_owned()));
-    story.gate("late/hold-get", "1/get#1/request#1", Opened::By("1/n1#1/end#1".to_owned()), 7_000);
+    story.point("s1/post:1/end#1", "post", |point| point.ending = Some("eof".to_owned()));
+    story.gate("late/hold-get", "s1/get:1/request#1", Opened::By("s1/post:1/end#1".to_owned()), 7_000);
     story
 }
 
@@ -139,44 +139,44 @@ no last line: the run did not end by itself, entries may be missing
 #[test]
 fn a_cut_stops_the_block_at_the_proxy_and_its_end_says_what_was_made_of_it() {
     let mut story = Story::default();
-    story.point("1/n1#1/request#1", "post", |point| point.rpc = rpc("request", "tools/call", Some("1")));
-    story.point("1/n1#1/block#1", "post", |point| {
+    story.point("s1/post:1/request#1", "post", |point| point.rpc = rpc("request", "tools/call", Some("1")));
+    story.point("s1/post:1/block#1", "post", |point| {
         point.rpc = rpc("response", "tools/call", Some("1"));
         (point.fate, point.left, point.left_seq) = (PointFate::Cut, None, None);
         point.rules = vec!["lost/cut".to_owned()];
     });
-    story.fired("lost/cut", "1/n1#1/block#1", "cut: reset");
-    story.point("1/n1#1/end#1", "post", |point| point.made = Some("reset".to_owned()));
+    story.fired("lost/cut", "s1/post:1/block#1", "cut");
+    story.point("s1/post:1/end#1", "post", |point| point.made = Some("reset".to_owned()));
     let rows = story.rows();
     assert_eq!(rows[1], "   0.002  POST 1 tools/call   │       ✗◀──────│  answer to tools/call id 1");
-    assert_eq!(rows[2], "                              │       │       │  ! cut: cut: reset");
+    assert_eq!(rows[2], "                              │       │       │  ! cut");
     assert_eq!(rows[3], "   0.003  POST 1 tools/call   │◀──────✗       │  end: reset, by a rule");
 }
 
 #[test]
 fn a_moved_message_arrives_on_one_stream_and_leaves_on_the_other() {
     let mut story = Story::default();
-    story.point("1/get#1/request#1", "get", |point| point.http = Some("GET /mcp".to_owned()));
-    story.point("1/n1#1/request#1", "post", |point| point.rpc = rpc("request", "tools/call", Some("1")));
-    story.point("1/n1#1/block#1", "post", |point| {
+    story.point("s1/get:1/request#1", "get", |point| point.http = Some("GET /mcp".to_owned()));
+    story.point("s1/post:1/request#1", "post", |point| point.rpc = rpc("request", "tools/call", Some("1")));
+    story.point("s1/post:1/block#1", "post", |point| {
         point.rpc = rpc("request", "elicitation/create", Some("0"));
         point.owner = call("1");
-        (point.fate, point.left_on) = (PointFate::Moved, Some("1/get#1".to_owned()));
+        (point.fate, point.left_on) = (PointFate::Moved, Some("s1/get:1".to_owned()));
         point.rules = vec!["other/move".to_owned()];
     });
-    story.fired("other/move", "1/n1#1/block#1", "move to get");
+    story.fired("other/move", "s1/post:1/block#1", "move");
     let rows = story.rows();
     assert_eq!(rows[2], "   0.003  POST 1 tools/call   │       ■◀──────│  request elicitation/create id 0,");
     assert_eq!(rows[4], "   0.003  GET                 │◀──────■       │  request elicitation/create id 0,");
-    assert_eq!(rows[6], "                              │       │       │  ! move: move to get");
+    assert_eq!(rows[6], "                              │       │       │  ! move");
 }
 
 #[test]
 fn what_was_never_let_go_and_what_came_too_late_is_said() {
     let mut story = Story::default();
     let nowhere = |fate| move |point: &mut PointEntry| (point.fate, point.left, point.left_seq) = (fate, None, None);
-    story.point("1/get#1/request#1", "get", nowhere(PointFate::Withheld));
-    story.point("1/get#1/block#1", "get", nowhere(PointFate::Gone));
+    story.point("s1/get:1/request#1", "get", nowhere(PointFate::Withheld));
+    story.point("s1/get:1/block#1", "get", nowhere(PointFate::Gone));
     let rows = story.rows();
     assert_eq!(rows[0], "   0.001  GET                 │──────▶■       │  request (never let go)");
     assert_eq!(rows[1], "   0.002  GET                 │       │◀──────│  block (the other side was gone)");
@@ -185,9 +185,9 @@ fn what_was_never_let_go_and_what_came_too_late_is_said() {
 #[test]
 fn sessions_are_named_only_where_there_are_several() {
     let mut story = Story::default();
-    story.point("1/get#1/request#1", "get", |_| ());
+    story.point("s1/get:1/request#1", "get", |_| ());
     assert!(story.rows()[0].contains("  GET  "));
-    story.point("2/get#1/request#1", "get", |point| point.session = Some(2));
+    story.point("s2/get:1/request#1", "get", |point| point.session = Some(2));
     let rows = story.rows();
     assert!(rows[0].contains("  s1 GET  ") && rows[1].contains("  s2 GET  "), "{rows:?}");
 }
@@ -221,7 +221,7 @@ fn notes_parties_and_losses_are_in_it() {
 #[test]
 fn a_resume_is_named_after_the_stream_it_continues() {
     let mut story = Story::default();
-    story.point("1/n1#1/request#1", "post", |point| point.rpc = rpc("request", "tools/call", Some("1")));
-    story.point("1/resume(n1#1)#1/request#1", "resume", |_| ());
+    story.point("s1/post:1/request#1", "post", |point| point.rpc = rpc("request", "tools/call", Some("1")));
+    story.point("s1/resume:1(post:1)/request#1", "resume", |_| ());
     assert!(story.rows()[1].contains("  resume of POST 1  "), "{:?}", story.rows());
 }

@@ -7,7 +7,7 @@ fn rule(name: &str, [matched, fired, effective]: [u64; 3]) -> RuleTally {
 }
 
 fn gate(rule: &str, opened: Opened, held: u64) -> GateEntry {
-    GateEntry { seq: 1, at: 1, rule: rule.to_owned(), key: "1/get#1/request#1".to_owned(), opened, held }
+    GateEntry { seq: 1, at: 1, rule: rule.to_owned(), key: "s1/get:1/request#1".to_owned(), opened, held }
 }
 
 fn run(rules: &[RuleTally], gates: &[GateEntry]) -> Facts {
@@ -89,7 +89,7 @@ fn every_reason_is_on_the_screen_and_the_last_line_says_that_there_are_more() {
 #[test]
 fn gates_of_many_sessions_are_one_line_for_each_rule_and_kind_of_opening() {
     let mut gates: Vec<_> =
-        (1..=20).map(|n| gate("late/hold", Opened::By(format!("{n}/n2#1/end#1")), n * 1_000)).collect();
+        (1..=20).map(|n| gate("late/hold", Opened::By(format!("s{n}/post:2/end#1")), n * 1_000)).collect();
     gates.push(gate("late/hold", Opened::Limit, 10_000_000));
     let mut facts = run(&[rule("late/hold", [21, 21, 20]), rule("x", [1, 1, 1])], &gates);
     facts.summary.rules[1].optional = true;
@@ -99,7 +99,7 @@ mishap: verdict
   rule       matched  fired  effective
   late/hold       21     21         20
   x                1      1          1  optional
-  gate late/hold: 20 opened by 1/n2#1/end#1 and 19 more, after 1.0 ms to 20 ms
+  gate late/hold: 20 opened by s1/post:2/end#1 and 19 more, after 1.0 ms to 20 ms
   gate late/hold: 1 let go at the limit, after 10.0 s, with the condition under way
   1 session, 4 exchanges, seed 42
   journal: run.ndjson, 90 lines

@@ -1,0 +1,254 @@
+//! `mishap run`: the proxy in the foreground or around a command, from the words to the verdict.
+//!
+//! It reads in the order a run happens: plan, bind, journal, server, work, verdict. The one rule: whatever ends the run,
+//! what it started is ended too, and the last line says with what status and why.
+
+mod group;
+mod interrupts;
+mod plan;
+mod server;
+mod work;
+
+use std::io::{self, ErrorKind, Write};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::time::SystemTime;
+
+use tokio::sync::oneshot;
+
+use super::Exit;
+use crate::cli::RunArgs;
+use crate::engine::engine::{Engine, Setup};
+use crate::engine::record::{Entry, Summary};
+use crate::journal::{Closed, Header, Journal, ProfileUse, SCHEMA, Sink, queue, utc};
+use crate::proxy::{Clock, Config, Proxy, Records};
+use crate::report::verdict::{Facts, Verdict};
+use crate::report::words::count;
+use interrupts::Interrupts;
+use plan::Plan;
+use server::Server;
+use work::{Behind, Ended, foreground};
+
+/// Runs until it is told to end or its command ends, and prints the verdict to `err`.
+///
+/// # Errors
+///
+/// When `out` or `err` cannot be written, or the system gives no runtime.
+pub fn run(args: &RunArgs, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
+    let plan = match Plan::of(args, err)? {
+        Ok(plan) => plan,
+        Err(exit) => return Ok(exit),
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let exit = runtime.block_on(carry_out(&plan, out, err));
+    // A name that is still being looked up must not hold up the end.
+    runtime.shutdown_background();
+    exit
+}
+
+/// Everything of a run that must be ended in good order.
+struct Running<'a> {
+    plan: &'a Plan<'a>,
+    interrupts: Interrupts,
+    clock: Clock,
+    url: String,
+}
+
+async fn carry_out(plan: &Plan<'_>, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
+    let interrupts = Interrupts::listen()?;
+    let clock = Clock::system()?;
+    let (sink, waiting) = queue();
+    let recorder = Recorder { journal: plan.args.journal.as_ref().map(|_| sink) };
+    let proxy = match Proxy::bind(config(plan, recorder, clock.clone())).await {
+        Ok(proxy) => proxy,
+        Err(error) => return Ok(plan.could_not(error.to_string())),
+    };
+    let url = format!("http://{}{}", reachable(proxy.local_addr()), plan.upstream.path());
+    let mut journal = None;
+    if let Some(path) = &plan.args.journal {
+        match Journal::create(path, &header(plan, proxy.local_addr(), &url), waiting) {
+            Ok(created) => journal = Some(created),
+            Err(error) => return Ok(plan.could_not(format!("journal {}: {error}", path.display()))),
+        }
+    }
+    let running = Running { plan, interrupts: interrupts.clone(), clock, url };
+    let outcome = tokio::select! {
+        outcome = running.serve(proxy, out, err) => outcome,
+        signal = interrupts.nth(2) => {
+            let code = u8::try_from(signal.as_raw()).unwrap_or(0).saturating_add(128);
+            Ok(Err(Exit::because(code, "aborted by a second signal, without a verdict")))
+        }
+    };
+    let closed = journal.map(Journal::close);
+    match outcome? {
+        Ok((summary, ended)) => judge(plan, summary, ended, closed, err),
+        Err(exit) => Ok(exit),
+    }
+}
+
+impl Running<'_> {
+    /// From a bound proxy to the end of the run. Dropping it ends what it started.
+    async fn serve(
+        &self,
+        proxy: Proxy,
+        out: &mut dyn Write,
+        err: &mut dyn Write,
+    ) -> io::Result<Result<(Summary, Ended), Exit>> {
+        let mut server = match self.server().await {
+            Ok(server) => server,
+            Err(exit) => return Ok(Err(exit)),
+        };
+        self.announce(out, err)?;
+        let (stop, stopped) = oneshot::channel::<()>();
+        let work = async {
+            let ended = self.work(server.as_mut(), err).await;
+            drop(stop);
+            ended
+        };
+        let until_stopped = async { _ = stopped.await };
+        let (summary, ended) = tokio::join!(proxy.serve(until_stopped), work);
+        if let Some(server) = server {
+            server.stop().await;
+        }
+        Ok(ended?.map(|ended| (summary, ended)))
+    }
+
+    /// Starts the server, if that is asked for, and waits until it answers.
+    async fn server(&self) -> Result<Option<Server>, Exit> {
+        let Some(command) = &self.plan.serve else { return Ok(None) };
+        let started = Server::start(command, self.clock.clone());
+        let mut server = started.map_err(|error| self.plan.could_not(format!("--serve: {error}")))?;
+        let ready = tokio::select! {
+            ready = server.ready(&self.plan.upstream, self.plan.args.serve_timeout) => ready,
+            _ = self.interrupts.nth(1) => Err("ended by a signal before the server answered".to_owned()),
+        };
+        match ready {
+            Ok(()) => Ok(Some(server)),
+            Err(why) => {
+                server.stop().await;
+                Err(self.plan.could_not(why))
+            }
+        }
+    }
+
+    /// Says where the proxy is: as data in the foreground, else beside the command.
+    fn announce(&self, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<()> {
+        let Plan { args, upstream, loaded, seed, .. } = self.plan;
+        let rules = count(u64::try_from(loaded.rules.len()).unwrap_or(u64::MAX), "rule");
+        writeln!(err, "mishap: {} in front of {upstream}, {rules}, seed {seed}", self.url)?;
+        if !args.command.is_empty() {
+            return Ok(());
+        }
+        match writeln!(out, "{}", self.url).and_then(|()| out.flush()) {
+            // Whoever read the line from a pipe may be gone; the proxy is still wanted.
+            Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error),
+            _ => writeln!(err, "mishap: Ctrl-C ends the run with its verdict"),
+        }
+    }
+
+    async fn work(&self, server: Option<&mut Server>, err: &mut dyn Write) -> io::Result<Result<Ended, Exit>> {
+        let command = self.plan.command(&self.url);
+        if command.is_empty() {
+            return Ok(Ok(foreground(&self.interrupts, server).await));
+        }
+        match Behind::start(&command, &self.url, self.plan.seed) {
+            Ok(behind) => behind.ended(&self.interrupts, server, err).await.map(Ok),
+            Err(exit) => Ok(Err(exit)),
+        }
+    }
+}
+
+// === Verdict ===
+
+fn judge(
+    plan: &Plan<'_>,
+    summary: Summary,
+    mut ended: Ended,
+    closed: Option<Closed>,
+    err: &mut dyn Write,
+) -> io::Result<Exit> {
+    let path = plan.args.journal.as_deref().unwrap_or_else(|| "".as_ref()).display();
+    if let Some(error) = closed.as_ref().and_then(|closed| closed.error.as_ref()) {
+        ended.ours.push(format!("journal {path}: {error}"));
+    }
+    let journal = closed.map(|closed| match closed.dropped {
+        0 => format!("{path}, {} entries; draw it with mishap report", closed.written),
+        dropped => format!("{path}, {} entries, {dropped} more are missing", closed.written),
+    });
+    let Ended { command, ours } = ended;
+    let facts = Facts { summary, command, ours, seed: plan.seed, again: plan.again.clone(), journal };
+    let verdict = Verdict::of(facts);
+    write!(err, "{verdict}")?;
+    let reason = verdict.exit();
+    Ok(Exit::because(reason.code, reason.why))
+}
+
+// === What goes into the run ===
+
+/// Where the engine's entries go: the journal, and the log.
+#[derive(Debug)]
+struct Recorder {
+    journal: Option<Sink>,
+}
+
+impl Records for Recorder {
+    fn record(&self, entry: Entry) {
+        match &entry {
+            Entry::Decision(made) if made.fired => tracing::info!(rule = made.rule, key = made.key, "{}", made.what),
+            Entry::Gate(gate) => {
+                tracing::info!(rule = gate.rule, key = gate.key, held = gate.held, "gate: {:?}", gate.opened);
+            }
+            Entry::Session(session) => tracing::info!(session = session.session, "session began"),
+            Entry::Note(note) => tracing::warn!("{}", note.text),
+            Entry::Point(point) => tracing::debug!(key = point.key, bytes = point.bytes, "{:?}", point.fate),
+            Entry::Decision(made) => tracing::debug!(rule = made.rule, key = made.key, "not fired: {}", made.what),
+        }
+        if let Some(journal) = &self.journal {
+            journal.record(entry);
+        }
+    }
+}
+
+fn config(plan: &Plan<'_>, recorder: Recorder, clock: Clock) -> Config {
+    // Whoever asks for the log wants to see what crosses, as whoever asks for the journal.
+    let record = plan.args.journal.is_some() || tracing::enabled!(tracing::Level::INFO);
+    let setup = Setup { rules: plan.loaded.rules.clone(), seed: plan.seed, record };
+    Config {
+        listen: plan.args.listen,
+        upstream: plan.upstream.clone(),
+        engine: Engine::new(setup),
+        records: Box::new(recorder),
+        host: plan.host(),
+        public_hosts: plan.args.public_host.clone(),
+        clock,
+    }
+}
+
+fn header(plan: &Plan<'_>, listen: SocketAddr, url: &str) -> Header {
+    let profiles = plan.loaded.sources.iter().map(|source| ProfileUse {
+        name: source.name.clone(),
+        path: source.path.as_ref().map(|path| path.to_string_lossy().into_owned()),
+        vars: source.vars.iter().map(|var| (var.name.clone(), var.value.clone())).collect(),
+        hash: source.hash.clone(),
+    });
+    Header {
+        schema: SCHEMA,
+        mishap: env!("CARGO_PKG_VERSION").to_owned(),
+        started: utc(SystemTime::now()),
+        seed: plan.seed,
+        profiles: profiles.collect(),
+        listen: listen.to_string(),
+        upstream: plan.upstream.to_string(),
+        command: plan.command(url),
+        serve: plan.serve.clone(),
+    }
+}
+
+/// An address that a client on this machine can connect to: a wildcard is none.
+fn reachable(bound: SocketAddr) -> SocketAddr {
+    let ip = match bound.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+        ip => ip,
+    };
+    SocketAddr::new(ip, bound.port())
+}

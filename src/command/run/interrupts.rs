@@ -1,0 +1,48 @@
+//! SIGINT and SIGTERM as facts that a run can wait for. The first asks for the end and the verdict, the second aborts.
+
+use std::io;
+
+use rustix::process::Signal;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::watch;
+
+/// The signals that have come since [`Interrupts::listen`]. Clones see the same.
+#[derive(Debug, Clone)]
+pub(super) struct Interrupts {
+    seen: watch::Receiver<Seen>,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Seen {
+    number: u32,
+    last: Option<Signal>,
+}
+
+impl Interrupts {
+    /// Begins to take both signals, which from now on do not end the process. Call it inside the runtime.
+    pub(super) fn listen() -> io::Result<Self> {
+        let mut interrupt = signal(SignalKind::interrupt())?;
+        let mut terminate = signal(SignalKind::terminate())?;
+        let (seen, receiver) = watch::channel(Seen::default());
+        tokio::spawn(async move {
+            loop {
+                let last = tokio::select! {
+                    _ = interrupt.recv() => Signal::INT,
+                    _ = terminate.recv() => Signal::TERM,
+                };
+                seen.send_modify(|seen| *seen = Seen { number: seen.number + 1, last: Some(last) });
+            }
+        });
+        Ok(Self { seen: receiver })
+    }
+
+    /// Waits for the `nth` signal of both kinds together, from 1. Cancel safe.
+    pub(super) async fn nth(&self, nth: u32) -> Signal {
+        let mut seen = self.seen.clone();
+        match seen.wait_for(|seen| seen.number >= nth).await.map(|seen| seen.last) {
+            Ok(Some(signal)) => signal,
+            // The task that listens lives as long as the runtime, and so longer than whoever waits here.
+            Ok(None) | Err(_) => std::future::pending().await,
+        }
+    }
+}

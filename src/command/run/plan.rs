@@ -1,0 +1,192 @@
+//! From the command line to what a run needs, before anything is started: profiles, URL, seed, the words to repeat it.
+//!
+//! The one rule: what is wrong with the words is found here, is exit 2, and nothing has happened yet.
+
+use std::hash::{BuildHasher as _, RandomState};
+use std::io::{self, Write};
+
+use super::server::free_port;
+use crate::cli::{Host, RunArgs};
+use crate::command::Exit;
+use crate::profile::{self, Loaded, Use};
+use crate::proxy::{HostPolicy, Upstream};
+use crate::report::words::{count, shell};
+
+/// Where a server started here is expected when `-u` does not say.
+const SERVED: &str = "http://127.0.0.1:{port}/mcp";
+
+/// A run that can begin.
+#[derive(Debug)]
+pub(super) struct Plan<'a> {
+    pub(super) args: &'a RunArgs,
+    pub(super) upstream: Upstream,
+    /// The shell command that starts the server.
+    pub(super) serve: Option<String>,
+    pub(super) loaded: Loaded,
+    pub(super) seed: u64,
+    /// What to type to repeat the run.
+    pub(super) again: String,
+}
+
+impl<'a> Plan<'a> {
+    /// Checks the words. What is wrong with profiles goes to `err`, a line each.
+    pub(super) fn of(args: &'a RunArgs, err: &mut dyn Write) -> io::Result<Result<Self, Exit>> {
+        let loaded = match load(&args.profiles) {
+            Ok(loaded) => loaded,
+            Err(problems) => {
+                problems.iter().try_for_each(|problem| writeln!(err, "mishap: {problem}"))?;
+                let number = u64::try_from(problems.len()).unwrap_or(u64::MAX);
+                return Ok(Err(Exit::because(2, format!("{} in the profiles", count(number, "problem")))));
+            }
+        };
+        let (upstream, serve) = match target(args) {
+            Ok(target) => target,
+            Err(exit) => return Ok(Err(exit)),
+        };
+        let seed = args.seed.unwrap_or_else(drawn);
+        Ok(Ok(Self { args, upstream, serve, loaded, seed, again: again(args, seed) }))
+    }
+
+    /// The command with `{url}` filled in; empty: a run in the foreground.
+    pub(super) fn command(&self, url: &str) -> Vec<String> {
+        self.args.command.iter().map(|word| word.replace("{url}", url)).collect()
+    }
+
+    /// What becomes of the `Host` header.
+    pub(super) fn host(&self) -> HostPolicy {
+        match self.args.host {
+            Host::Map => HostPolicy::Map,
+            Host::Keep => HostPolicy::Keep,
+            Host::Upstream => HostPolicy::Upstream,
+        }
+    }
+
+    /// Ends a run that mishap could not begin or go on with.
+    pub(super) fn could_not(&self, why: impl Into<String>) -> Exit {
+        could_not(self.args, why)
+    }
+}
+
+/// With a command the low statuses are the command's own.
+fn could_not(args: &RunArgs, why: impl Into<String>) -> Exit {
+    Exit::because(if args.command.is_empty() { 1 } else { 125 }, why)
+}
+
+fn load(uses: &[String]) -> Result<Loaded, Vec<profile::Problem>> {
+    let (mut parsed, mut wrong) = (Vec::new(), Vec::new());
+    for text in uses {
+        match Use::parse(text) {
+            Ok(used) => parsed.push(used),
+            Err(problem) => wrong.push(problem),
+        }
+    }
+    if wrong.is_empty() { profile::load(&parsed) } else { Err(wrong) }
+}
+
+/// The server's URL and the command that starts it, `{port}` filled in in both.
+fn target(args: &RunArgs) -> Result<(Upstream, Option<String>), Exit> {
+    let url = args.upstream.as_deref().unwrap_or(SERVED);
+    let served = args.serve.as_deref().is_some_and(|command| command.contains("{port}"));
+    if url.contains("{port}") && !served {
+        let advice = match args.serve {
+            Some(_) => "put {port} where --serve takes its port, or give -u the server's URL",
+            None => "write the server's port, or start the server with --serve 'CMD {port}'",
+        };
+        return Err(Exit::because(2, format!("upstream URL \"{url}\": nothing says which port {{port}} is; {advice}")));
+    }
+    let port =
+        if served { free_port().map_err(|error| Exit::because(1, format!("no free port: {error}")))? } else { 0 };
+    let filled = |text: &str| text.replace("{port}", &port.to_string());
+    let upstream = filled(url).parse().map_err(|error| Exit::because(2, format!("{error}")))?;
+    Ok((upstream, args.serve.as_deref().map(filled)))
+}
+
+/// A seed from the system's randomness, short enough to be typed.
+fn drawn() -> u64 {
+    RandomState::new().hash_one(()) % 1_000_000
+}
+
+fn again(args: &RunArgs, seed: u64) -> String {
+    let mut words = vec!["mishap".to_owned(), "run".to_owned()];
+    let mut option = |name: &str, value: &str| words.extend([name.to_owned(), value.to_owned()]);
+    args.upstream.iter().for_each(|url| option("-u", url));
+    args.serve.iter().for_each(|command| option("--serve", command));
+    if args.listen.port() != 0 || !args.listen.ip().is_loopback() {
+        option("-l", &args.listen.to_string());
+    }
+    args.profiles.iter().for_each(|profile| option("-p", profile));
+    match args.host {
+        Host::Map => {}
+        Host::Keep => option("--host", "keep"),
+        Host::Upstream => option("--host", "upstream"),
+    }
+    args.public_host.iter().for_each(|name| option("--public-host", name));
+    option("--seed", &seed.to_string());
+    args.journal.iter().for_each(|path| option("--journal", &path.to_string_lossy()));
+    if !args.command.is_empty() {
+        words.push("--".to_owned());
+        words.extend(args.command.iter().cloned());
+    }
+    shell(words.iter().map(String::as_str))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::*;
+    use crate::cli::{Cli, Command};
+
+    fn args(words: &[&str]) -> RunArgs {
+        let cli = Cli::try_parse_from(["mishap", "run"].iter().chain(words)).expect("the words are right");
+        let Command::Run(args) = cli.command else { panic!("not a run") };
+        *args
+    }
+
+    #[test]
+    fn the_line_that_repeats_a_run_says_the_same_again_with_the_seed() {
+        let words = [
+            "-u",
+            "http://h:1/mcp",
+            "-l",
+            "127.0.0.1:8080",
+            "-p",
+            "late,plus=1s",
+            "-p",
+            "./a b.toml",
+            "--host",
+            "keep",
+            "--public-host",
+            "x",
+            "--seed",
+            "7",
+            "--",
+            "npm",
+            "test",
+            "{url}",
+        ];
+        let line = again(&args(&words), 7);
+        assert_eq!(
+            line,
+            "mishap run -u http://h:1/mcp -l 127.0.0.1:8080 -p late,plus=1s -p './a b.toml' --host keep \
+             --public-host x --seed 7 -- npm test '{url}'"
+        );
+    }
+
+    #[test]
+    fn a_server_started_here_is_expected_on_its_port_unless_the_url_says_otherwise() {
+        let (upstream, serve) = target(&args(&["--serve", "s --port {port}"])).expect("it has a port");
+        let port = upstream.authority().rsplit(':').next().unwrap_or_default().to_owned();
+        assert_eq!(upstream.to_string(), format!("http://127.0.0.1:{port}/mcp"));
+        assert_eq!(serve, Some(format!("s --port {port}")));
+        let (upstream, _) = target(&args(&["--serve", "s", "-u", "http://h:9/x"])).expect("the URL is whole");
+        assert_eq!(upstream.to_string(), "http://h:9/x");
+    }
+
+    #[test]
+    fn a_port_that_nothing_gives_is_refused_with_what_to_write() {
+        let why = |words: &[&str]| target(&args(words)).expect_err("nothing gives it").why.unwrap_or_default();
+        assert!(why(&["-u", "http://h:{port}/"]).contains("start the server with --serve"));
+        assert!(why(&["--serve", "node server.js"]).contains("put {port} where --serve takes its port"));
+    }
+}

@@ -1,0 +1,164 @@
+//! `--serve`: the server as a child, from its start over its first answer to its end.
+//!
+//! The one rule: readiness is a fact. It is ready when it has answered HTTP, with whatever status; it is never given time.
+
+use std::collections::VecDeque;
+use std::io::{self, BufRead as _, BufReader, PipeReader, Write as _};
+use std::net::{Ipv4Addr, TcpListener};
+use std::process::ExitStatus;
+use std::process::Stdio;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use rustix::process::Signal;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use tokio::process::Command;
+use tokio::sync::watch;
+
+use super::group::{Group, Membership};
+use crate::proxy::{Clock, Upstream};
+use crate::report::words::span;
+
+/// How long it may take to end when it is asked to.
+const GRACE: Duration = Duration::from_secs(5);
+/// How soon a server that refused a connection is asked again.
+const AGAIN: Duration = Duration::from_millis(20);
+/// How many of its last lines are quoted when it dies.
+const QUOTED: usize = 5;
+/// How long its output may stay open after its end, when something that left its process group still holds it.
+const LAST_WORDS: Duration = Duration::from_millis(500);
+
+/// A server that was started here.
+#[derive(Debug)]
+pub(super) struct Server {
+    group: Group,
+    output: Output,
+    clock: Clock,
+}
+
+/// What it wrote, passed on to stderr line by line by a thread: stderr may block, and the proxy must not.
+#[derive(Debug)]
+struct Output {
+    last: Arc<Mutex<VecDeque<String>>>,
+    /// Ends when the output does; nothing is sent.
+    open: watch::Receiver<()>,
+}
+
+/// Finds a port on loopback that nobody listens on.
+pub(super) fn free_port() -> io::Result<u16> {
+    Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port())
+}
+
+impl Server {
+    /// Starts it through a shell, its output going to our stderr.
+    pub(super) fn start(command: &str, clock: Clock) -> io::Result<Self> {
+        let (reader, writer) = io::pipe()?;
+        let mut shell = Command::new("sh");
+        shell.arg("-c").arg(command).stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer);
+        let group = Group::spawn(&mut shell, Membership::Own)?;
+        // The command holds the pipe's other end: with it dropped, the pipe ends with the server.
+        drop(shell);
+        Ok(Self { group, output: Output::pass_on(reader)?, clock })
+    }
+
+    /// Waits until it answers HTTP. Returns what kept it from that.
+    pub(super) async fn ready(&mut self, upstream: &Upstream, limit: Duration) -> Result<(), String> {
+        let clock = self.clock.clone();
+        tokio::select! {
+            end = self.died() => Err(format!("{end} before it answered HTTP")),
+            () = answer(upstream, &clock) => Ok(()),
+            () = clock.after(limit) => {
+                let limit = span(u64::try_from(limit.as_micros()).unwrap_or(u64::MAX));
+                Err(format!("--serve: no HTTP answer at {upstream} within {limit}; does the server listen there?"))
+            }
+        }
+    }
+
+    /// Waits until it ends by itself; returns how, with its last lines. Cancel safe.
+    pub(super) async fn died(&mut self) -> String {
+        let status = self.group.ended().await;
+        self.group.kill();
+        tokio::select! {
+            () = self.output.finished() => {}
+            () = self.clock.after(LAST_WORDS) => {}
+        }
+        let last = self.output.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let said = Vec::from_iter(last.iter().map(String::as_str)).join(" | ");
+        let said = if said.is_empty() { "it said nothing".to_owned() } else { format!("it said: {said}") };
+        format!("--serve: the server {} ({said})", status.map_or_else(|error| error.to_string(), how))
+    }
+
+    /// Asks it to end, gives it and what it started time to do so, and ends what is left.
+    pub(super) async fn stop(mut self) {
+        self.group.signal(Signal::TERM);
+        let ended = async {
+            // An error means that there is nothing to wait for.
+            let _ = self.group.ended().await;
+            self.output.finished().await;
+        };
+        tokio::select! {
+            () = ended => {}
+            () = self.clock.after(GRACE) => {}
+        }
+        self.group.kill();
+    }
+}
+
+fn how(status: ExitStatus) -> String {
+    use std::os::unix::process::ExitStatusExt as _;
+    match (status.code(), status.signal()) {
+        (Some(code), _) => format!("ended with status {code}"),
+        (None, signal) => format!("was ended by signal {}", signal.unwrap_or_default()),
+    }
+}
+
+/// Asks until there is an answer.
+async fn answer(upstream: &Upstream, clock: &Clock) {
+    while ask(upstream).await.is_err() {
+        clock.after(AGAIN).await;
+    }
+}
+
+/// Asks for `/` as JSON: any HTTP answer will do, and no MCP server opens an event stream for it.
+async fn ask(upstream: &Upstream) -> io::Result<()> {
+    let mut stream = TcpStream::connect((upstream.host(), upstream.port())).await?;
+    let host = upstream.authority();
+    let request = format!("GET / HTTP/1.1\r\nHost: {host}\r\nAccept: application/json\r\nConnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).await?;
+    let mut start = [0; 5];
+    stream.read_exact(&mut start).await?;
+    if &start == b"HTTP/" { Ok(()) } else { Err(io::ErrorKind::InvalidData.into()) }
+}
+
+// === Output ===
+
+impl Output {
+    fn pass_on(reader: PipeReader) -> io::Result<Self> {
+        let last = Arc::new(Mutex::new(VecDeque::new()));
+        let kept = Arc::clone(&last);
+        let (writing, open) = watch::channel(());
+        std::thread::Builder::new().name("server-output".to_owned()).spawn(move || {
+            for line in BufReader::new(reader).split(b'\n').map_while(Result::ok) {
+                let line = String::from_utf8_lossy(&line).trim_end().to_owned();
+                // A stderr that is gone is no reason to stop reading: the server would block on a full pipe.
+                let _ = writeln!(io::stderr(), "server: {line}");
+                keep(&mut kept.lock().unwrap_or_else(PoisonError::into_inner), line);
+            }
+            drop(writing);
+        })?;
+        Ok(Self { last, open })
+    }
+
+    /// Waits until nothing more can come. Cancel safe.
+    async fn finished(&mut self) {
+        while self.open.changed().await.is_ok() {}
+    }
+}
+
+fn keep(last: &mut VecDeque<String>, line: String) {
+    if last.len() == QUOTED {
+        last.pop_front();
+    }
+    last.push_back(line);
+}
