@@ -5,6 +5,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot set its scene fails")]
 
+mod broken;
 mod endings;
 mod heads;
 mod relay;

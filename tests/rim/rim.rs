@@ -10,6 +10,7 @@ use tokio::sync::oneshot;
 
 use crate::common::peer::Peer;
 use crate::common::upstream::Upstream;
+use crate::common::wire::Wire;
 
 /// A running proxy.
 #[derive(Debug)]
@@ -56,6 +57,11 @@ impl Rim {
     /// Connects a client.
     pub(crate) fn client(&self) -> Peer {
         Peer::connect(self.address)
+    }
+
+    /// Connects a client of which every byte is of interest.
+    pub(crate) fn wire(&self) -> Wire {
+        Wire::connect(self.address)
     }
 
     /// Writes a request's bytes, with `@` for the proxy's authority.
