@@ -9,8 +9,8 @@
 mod answers_cross;
 #[path = "sdk/conformance.rs"]
 mod conformance;
-#[path = "sdk/get_delayed.rs"]
-mod get_delayed;
+#[path = "sdk/get_late_by.rs"]
+mod get_late_by;
 #[path = "sdk/get_opens_late.rs"]
 mod get_opens_late;
 #[path = "sdk/harness/mod.rs"]

@@ -134,7 +134,7 @@ impl Scene {
         for role in ["first", "second"] {
             let tag = tag(client, role);
             let question = self.question(client, role);
-            assert_eq!(question["meta"][MARK], self.entered(&tag)["request"], "{tag}: the mark");
+            assert_eq!(question["meta"][MARK]["id"], self.entered(&tag)["request"], "{tag}: the mark");
             assert_eq!(question["fields"], json!(client.sees), "{tag}: all that the handler can see");
             let (sdk, bytes) = match client.owner {
                 Owner::ByWrappedFetch => (Value::Null, json!(tag)),

@@ -8,18 +8,16 @@ use crate::harness::{Driver, LOSS, Mishap, PATIENCE, Run};
 /// How many sessions, all at once.
 const SESSIONS: usize = 20;
 
-const DELAYED: &str = "profiles/get-delayed.toml";
-
 #[test]
 fn a_get_delayed_300_ms_loses_what_the_server_asks_at_once() {
-    let asked = ask_at_once(&[DELAYED], LOSS);
+    let asked = ask_at_once(&["get-late-by,time=300ms"], LOSS);
     assert_eq!(asked.outcomes, ["tool-error"; SESSIONS]);
     assert_eq!(asked.seen, 0);
 }
 
 #[test]
 fn with_get_opens_first_the_delayed_get_loses_nothing() {
-    let asked = ask_at_once(&[DELAYED, "get-opens-first"], PATIENCE);
+    let asked = ask_at_once(&["get-late-by,time=300ms", "get-opens-first"], PATIENCE);
     assert_eq!(asked.outcomes, ["ok"; SESSIONS]);
     assert_eq!(asked.seen, SESSIONS);
 }
