@@ -15,6 +15,8 @@ mod get_late_by;
 mod get_opens_late;
 #[path = "sdk/harness/mod.rs"]
 mod harness;
+#[path = "sdk/one_sdk.rs"]
+mod one_sdk;
 #[path = "sdk/other_stream.rs"]
 mod other_stream;
 #[path = "sdk/post_stream_lost/mod.rs"]

@@ -53,6 +53,7 @@ async function connect({ id, url, timeout, hold_answers: hold, fetch_wrapped: wr
     const wrapped = wrap ? new WrappedFetch() : undefined;
     const client = sdk.client({ name: 'mishap-sdk-tests', version: '1.0.0' }, { sampling: {}, elicitation: {}, roots: {} });
     client.onerror = error => say('onerror', { id, message: String(error.message) });
+    client.fallbackNotificationHandler = async ({ method, params }) => say('notification', { id, method, data: params?.data ?? null });
     const answers = new Gates();
     answerRequests(id, client, { wrapped, answers, hold });
     try {
