@@ -24,6 +24,12 @@ use super::upstream::Upstream;
 use super::wire::Wire;
 use crate::engine::event::Ending;
 
+/// A socket to the server in the making.
+pub(crate) type Dialing = Pin<Box<dyn Future<Output = io::Result<Box<dyn Wire>>> + Send>>;
+
+/// How a socket to the server is made.
+pub(crate) type Dial = Box<dyn Fn(Upstream) -> Dialing + Send + Sync>;
+
 /// How many turns of the scheduler a connection gets to become ready.
 const TURNS: usize = 8;
 
@@ -45,16 +51,20 @@ struct Driving {
 
 /// Makes a connection for this client.
 pub(crate) async fn connect(run: &Arc<Run>, client: &Arc<Client>) -> io::Result<Connection> {
-    let stream = dial(&run.upstream).await?;
-    stream.set_nodelay(true)?;
-    open(Box::new(stream), run, client).await
+    let wire = (run.dial)(run.upstream.clone()).await?;
+    open(wire, run, client).await
 }
 
-async fn dial(upstream: &Upstream) -> io::Result<TcpStream> {
-    match upstream.address() {
-        Some(address) => TcpStream::connect(address).await,
-        None => TcpStream::connect((upstream.host(), upstream.port())).await,
-    }
+/// Dials over TCP.
+pub(crate) fn over_tcp(upstream: Upstream) -> Dialing {
+    Box::pin(async move {
+        let stream = match upstream.address() {
+            Some(address) => TcpStream::connect(address).await?,
+            None => TcpStream::connect((upstream.host(), upstream.port())).await?,
+        };
+        stream.set_nodelay(true)?;
+        Ok(Box::new(stream) as Box<dyn Wire>)
+    })
 }
 
 async fn open(wire: Box<dyn Wire>, run: &Arc<Run>, client: &Arc<Client>) -> io::Result<Connection> {

@@ -106,7 +106,8 @@ impl Proxy {
         let listener = TcpListener::bind(config.listen).await.map_err(failed)?;
         let local = listener.local_addr().map_err(failed)?;
         let hosts = headers::Hosts::new(config.host, local, config.public_hosts);
-        let run = run::Run::new(config.engine, config.records, config.clock, config.upstream, hosts);
+        let dial = Box::new(connection::over_tcp);
+        let run = run::Run::new(config.engine, config.records, config.clock, config.upstream, dial, hosts);
         Ok(Self { listener, local, run })
     }
 

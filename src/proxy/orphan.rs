@@ -11,9 +11,9 @@ use std::task::{Context, Poll};
 use super::ending::Cut;
 use super::exchange::Exchange;
 use super::pump;
-use super::reading::{Read, Reading};
+use super::reading::Reading;
 use super::timer::Until;
-use crate::engine::event::{Ending, Event, Fate, UnitId};
+use crate::engine::event::{Ending, Fate, UnitId};
 
 /// A server's leg without a client's.
 struct Orphan {
@@ -89,10 +89,7 @@ impl Orphan {
         if !self.exchange.is_relayed() {
             return pump::pump(&mut self.reading, &self.exchange, 0, cx);
         }
-        while let Poll::Ready(read) = self.reading.poll_read(cx) {
-            if let Read::End(ending) = read {
-                self.exchange.run().feed(Event::Relayed { exchange: self.exchange.id, ending });
-            }
-        }
+        // For the engine a relayed answer is over with its client: only the leg's close is reported.
+        while self.reading.poll_read(cx).is_ready() {}
     }
 }

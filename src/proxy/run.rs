@@ -11,6 +11,7 @@ use tokio::sync::Notify;
 
 use super::Records;
 use super::accept::Client;
+use super::connection::Dial;
 use super::ending::Cut;
 use super::exchange::{Exchange, Finish, Forward, Head};
 use super::headers::Hosts;
@@ -30,6 +31,7 @@ pub(crate) struct Run {
     rearm: Notify,
     over: Notify,
     pub(crate) upstream: Upstream,
+    pub(crate) dial: Dial,
     pub(crate) hosts: Hosts,
 }
 
@@ -53,6 +55,7 @@ impl Run {
         records: Box<dyn Records>,
         clock: Clock,
         upstream: Upstream,
+        dial: Dial,
         hosts: Hosts,
     ) -> Arc<Self> {
         Arc::new(Self {
@@ -64,6 +67,7 @@ impl Run {
             rearm: Notify::new(),
             over: Notify::new(),
             upstream,
+            dial,
             hosts,
         })
     }

@@ -23,13 +23,18 @@ impl ClientBody {
         self.phase == Phase::Ended || (self.phase == Phase::Open && (self.room == Some(0) || self.is_end_stream()))
     }
 
+    /// Whether it was the client who ended its leg. A cut that was not carried out came too late.
+    fn is_left(&self) -> bool {
+        self.phase != Phase::Cut || self.client.link.take_cut().is_some()
+    }
+
     /// The client's leg is over, one way or the other; the server's may not be.
     fn part(&mut self) {
         let complete = self.is_complete();
         if let (true, Some(reading)) = (complete, &mut self.reading) {
             reading.settle();
         }
-        let left = (!complete && self.phase != Phase::Cut).then(|| self.client.link.gone().unwrap_or(Ending::Fin));
+        let left = (!complete && self.is_left()).then(|| self.client.link.gone().unwrap_or(Ending::Fin));
         let Some(exchange) = self.exchange.take() else {
             if let (Some(reading), Some(ending)) = (self.reading.take(), left) {
                 reading.into_server().leave(ending);
