@@ -26,6 +26,8 @@ mod relay;
 mod request;
 mod run;
 mod server;
+#[cfg(test)]
+mod tests;
 mod timer;
 mod upstream;
 mod wire;

@@ -1,0 +1,101 @@
+//! The whole rim over in-memory pipes with time paused: what depends on time, without waiting for it.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
+use tokio::sync::mpsc;
+
+use super::headers::{HostPolicy, Hosts};
+use super::run::Run;
+use super::timer::Clock;
+use super::wire::Wire;
+use super::{Upstream, accept};
+use crate::engine::engine::{Engine, Setup};
+use crate::engine::event::ConnId;
+
+const PIPE: usize = 1 << 16;
+
+/// A proxy between pipes.
+struct Rim {
+    run: Arc<Run>,
+    servers: mpsc::UnboundedReceiver<DuplexStream>,
+    clients: u64,
+}
+
+impl Rim {
+    fn new(setup: Setup) -> Self {
+        let (dialled, servers) = mpsc::unbounded_channel();
+        let dial = Box::new(move |_: Upstream| -> super::connection::Dialing {
+            let (ours, theirs) = duplex(PIPE);
+            dialled.send(theirs).unwrap();
+            Box::pin(async { Ok(Box::new(ours) as Box<dyn Wire>) })
+        });
+        let upstream = "http://127.0.0.1:1/mcp".parse().unwrap();
+        let hosts = Hosts::new(HostPolicy::Map, SocketAddr::from((Ipv4Addr::LOCALHOST, 2)), Vec::new());
+        let run = Run::new(Engine::new(setup), Box::new(|_| {}), Clock::tokio(), upstream, dial, hosts);
+        let timed = Arc::clone(&run);
+        tokio::spawn(async move { timed.keep_time().await });
+        Self { run, servers, clients: 0 }
+    }
+
+    /// Connects a client that has sent this.
+    async fn client(&mut self, request: &str) -> DuplexStream {
+        let (mut ours, theirs) = duplex(PIPE);
+        let id = ConnId(self.clients);
+        self.clients += 1;
+        tokio::spawn(accept::serve(Box::new(theirs), "client".to_owned(), id, Arc::clone(&self.run)));
+        ours.write_all(request.as_bytes()).await.unwrap();
+        ours
+    }
+
+    async fn server(&mut self) -> DuplexStream {
+        self.servers.recv().await.unwrap()
+    }
+
+    fn now(&self) -> Duration {
+        self.run.clock().now().0
+    }
+}
+
+/// Reads exactly this.
+async fn sees(wire: &mut DuplexStream, expected: &str) {
+    let mut seen = vec![0; expected.len()];
+    wire.read_exact(&mut seen).await.unwrap();
+    assert_eq!(String::from_utf8(seen).unwrap(), expected);
+}
+
+// A proxy that waits for ever for a silent server's leave hangs a client that sends unasked.
+#[tokio::test(start_paused = true)]
+async fn a_server_that_gives_no_leave_is_sent_the_body_after_one_second() {
+    let mut rim = Rim::new(Setup::default());
+    let head = "POST / HTTP/1.1\r\nHost: 127.0.0.1:1\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\n";
+    let mut client = rim.client(head).await;
+    let mut server = rim.server().await;
+    sees(&mut server, head).await;
+    assert_eq!(rim.now(), Duration::ZERO);
+    client.write_all(b"body").await.unwrap();
+    sees(&mut server, "body").await;
+    assert_eq!(rim.now(), Duration::from_secs(1));
+}
+
+// A proxy that closes at once turns its FIN into a RST; one that waits for ever leaks the connection.
+#[tokio::test(start_paused = true)]
+async fn a_client_that_does_not_close_is_waited_for_half_a_second() {
+    let mut rim = Rim::new(Setup::default());
+    let mut client = rim.client("GET / HTTP/1.1\r\nHost: 127.0.0.1:1\r\n\r\n").await;
+    let server = rim.server().await;
+    drop(server);
+    assert_eq!(client.read(&mut [0]).await.unwrap(), 0);
+    assert_eq!(rim.now(), Duration::ZERO);
+    while client.write_all(b"more").await.is_ok() {
+        tokio::time::advance(Duration::from_millis(1)).await;
+        // Whoever waited for this moment has its turn before the next write.
+        for _ in 0..8 {
+            tokio::task::yield_now().await;
+        }
+        assert!(rim.now() < Duration::from_secs(1));
+    }
+    assert_eq!(rim.now(), Duration::from_millis(500));
+}
