@@ -3,6 +3,8 @@
 //! The one rule: a subcommand writes data to `out` and everything else to `err`, and returns its exit status; nothing
 //! but `main` ends the process.
 
+pub mod check;
+pub mod profiles;
 pub mod report;
 pub mod run;
 

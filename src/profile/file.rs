@@ -82,6 +82,47 @@ pub fn load(uses: &[Use]) -> Result<Loaded, Vec<Problem>> {
     if problems.is_empty() { Ok(loaded) } else { Err(problems) }
 }
 
+/// Loads one profile with its values, and again with each other choice of its variables: what a rule that is left out
+/// by its `if` would have to say is said too.
+///
+/// # Errors
+///
+/// With every problem found on the way, each once.
+pub fn check(used: &Use) -> Result<Loaded, Vec<Problem>> {
+    let loaded = load(std::slice::from_ref(used));
+    let choices = find(used).ok().and_then(|(_, text)| tree::parse(&text).ok()).map(|tree| choices(&tree));
+    let mut problems = Vec::new();
+    for (name, value) in choices.unwrap_or_default() {
+        let mut other = used.clone();
+        other.given.retain(|(given, _)| *given != name);
+        other.given.push((name, value));
+        let found = load(&[other]).err().unwrap_or_default();
+        problems.extend(found.into_iter().filter(|problem| problem.line.is_some()));
+    }
+    match loaded {
+        Ok(loaded) if problems.is_empty() => Ok(loaded),
+        loaded => {
+            let mut all: Vec<Problem> = Vec::new();
+            for problem in loaded.err().unwrap_or_default().into_iter().chain(problems) {
+                if !all.contains(&problem) {
+                    all.push(problem);
+                }
+            }
+            Err(all)
+        }
+    }
+}
+
+/// Each choice of each variable.
+fn choices(tree: &Node) -> Vec<(String, Node)> {
+    let variables = tree.entry("vars").and_then(|entry| entry.node.entries()).unwrap_or_default();
+    let of = |entry: &Entry| match entry.node.entry("choices").map(|choices| choices.node.value.clone()) {
+        Some(Value::List(items)) => items.into_iter().map(|item| (entry.key.clone(), item)).collect(),
+        _ => Vec::new(),
+    };
+    variables.iter().flat_map(of).collect()
+}
+
 /// The name and the text of a profile.
 fn find(used: &Use) -> Result<(String, String), Problem> {
     let wrong = |what: String, instead: String| {
@@ -102,7 +143,7 @@ fn find(used: &Use) -> Result<(String, String), Problem> {
     }
     let near = diagnose::nearest(&used.profile, builtin::all().iter().map(|builtin| builtin.name));
     let near =
-        near.map_or_else(|| "`mishap profiles` lists them".to_owned(), |near| format!("did you mean \"{near}\"?"));
+        near.map_or_else(|| "`mishap profiles` lists them.".to_owned(), |near| format!("did you mean \"{near}\"?"));
     Err(wrong(
         format!("no profile is called \"{}\"", used.profile),
         format!("{near} A file is named with a slash or with .toml: ./{}.toml", used.profile),

@@ -13,6 +13,7 @@ mod checks;
 mod condition;
 mod diagnose;
 mod expect;
+mod explain;
 mod file;
 mod params;
 mod pattern;
@@ -27,6 +28,7 @@ mod value;
 mod vars;
 mod waits;
 
-pub use file::{Loaded, Source, load};
+pub use explain::explain;
+pub use file::{Loaded, Source, Var, check, load};
 pub use problem::{Problem, ProblemKind};
 pub use uses::Use;

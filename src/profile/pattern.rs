@@ -3,7 +3,7 @@
 use super::diagnose;
 use super::read::Reader;
 use super::schema::Kind;
-use super::tree::{Node, Value};
+use super::tree::{Entry, Node, Value};
 use super::value;
 use crate::engine::fault::moving::MoveTo;
 use crate::engine::selector::{Glob, PointerGlob, Presence, SessionSelector};
@@ -128,7 +128,7 @@ impl Reader<'_> {
 
     pub(super) fn header_globs(&mut self, key: &str, kind: &Kind, node: &Node) -> Option<Vec<(String, Presence)>> {
         let Some(entries) = node.entries() else { return self.none(key, kind, node) };
-        let read = |entry: &super::tree::Entry| {
+        let read = |entry: &Entry| {
             let presence = self.presence(&entry.key, &Kind::Presence, &entry.node)?;
             Some((entry.key.to_ascii_lowercase(), presence))
         };
@@ -160,8 +160,14 @@ impl Reader<'_> {
     }
 
     pub(super) fn target(&mut self, key: &str, kind: &Kind, node: &Node) -> Option<MoveTo> {
-        if node.entries().is_some() {
-            return self.selector(&format!("`{key}`"), node).map(|to| MoveTo::Selected(Box::new(to)));
+        if let Some(entries) = node.entries() {
+            // It selects an open exchange, which has a head and is what it is from then on.
+            let at = Node { spot: node.spot.clone(), value: Value::Text("head".to_owned()) };
+            let at = Entry { key: "at".to_owned(), spot: node.spot.clone(), node: at };
+            let missing = node.entry("at").is_none().then_some(at);
+            let value = Value::Table(missing.into_iter().chain(entries.iter().cloned()).collect());
+            let node = Node { spot: node.spot.clone(), value };
+            return self.selector(&format!("`{key}`"), &node).map(|to| MoveTo::Selected(Box::new(to)));
         }
         match node.as_str() {
             Some("get") => Some(MoveTo::Get),

@@ -30,6 +30,17 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
         .ok_or_else(|| "write a number and one of us, ms, s, m, h, such as \"250ms\"".to_owned())
 }
 
+/// The shortest text that [`duration`] reads as this; what is below a microsecond is not said.
+pub(super) fn show_duration(duration: Duration) -> String {
+    let nanos = duration.as_nanos();
+    if nanos == 0 {
+        return "0s".to_owned();
+    }
+    let unit = DURATION_UNITS.iter().rev().find(|(_, scale)| nanos.is_multiple_of(u128::from(*scale)));
+    let (name, scale) = unit.unwrap_or(&DURATION_UNITS[0]);
+    format!("{}{name}", nanos / u128::from(*scale))
+}
+
 /// `"8KiB"`; units B KiB MiB.
 pub(super) fn size(text: &str) -> Result<u64, String> {
     let (number, unit) = split_unit(text);
@@ -118,6 +129,8 @@ fn scaled(number: &str, scale: u64) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -168,5 +181,13 @@ mod tests {
         assert_eq!(pointer("/_meta/mishap~1owner"), Ok(()));
         assert_eq!(pointer("tag"), Err("write \"/tag\"".to_owned()));
         assert!(pointer("/a~2").is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_shown_is_read_back(micros in 0_u64..10_000_000_000_000) {
+            let span = Duration::from_micros(micros);
+            prop_assert_eq!(duration(&show_duration(span)), Ok(span));
+        }
     }
 }

@@ -66,14 +66,18 @@ fn unsent(at: At) -> bool {
     matches!(at, At::Connect | At::RequestHead | At::Request)
 }
 
-/// Whether what is held is a client's own request, so that what it owns cannot come before it: not an answer, a cancel
-/// or a progress, which belong to another request.
+/// Whether what is held is a client's own request, so that what it owns cannot come before it: not a resume, an answer, a
+/// cancel or a progress, which belong to another request.
 fn is_own_request(held: &Selector) -> bool {
+    let post = |stream: &Glob| stream.any.is_empty() || stream.any.iter().any(|stream| stream == "post");
     let other = |kind: &Glob| kind.any.iter().any(|kind| kind != "request");
     let kind = held.message.as_ref().and_then(|message| message.kind.as_ref());
     let method = [held.method.as_ref(), held.message.as_ref().and_then(|message| message.method.as_ref())];
     let notes = |glob: &Glob| glob.any.iter().any(|method| method.starts_with("notifications/"));
-    held.at == At::Request && !kind.is_some_and(other) && !method.into_iter().flatten().any(notes)
+    held.at == At::Request
+        && held.stream.as_ref().is_none_or(post)
+        && !kind.is_some_and(other)
+        && !method.into_iter().flatten().any(notes)
 }
 
 /// Whether the awaited point of the same exchange comes after the unit that is held.

@@ -1,0 +1,59 @@
+//! `mishap profiles`: lists the built-in profiles, or shows one whole, to be copied and edited.
+
+use std::io::{self, Write};
+
+use super::Exit;
+use super::check::list;
+use crate::profile::builtin::{self, Builtin};
+use crate::profile::{self, Use, Var};
+
+/// Writes the list, or the text of the one named.
+///
+/// It ends with 0, or with 2 if no profile has that name.
+///
+/// # Errors
+///
+/// When `out` or `err` cannot be written.
+pub fn run(name: Option<&str>, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
+    match name {
+        None => all(out)?,
+        Some(name) => match builtin::named(name) {
+            Some(profile) => out.write_all(profile.text.as_bytes())?,
+            None => {
+                let problems = profile::load(&[Use::plain(name)]).err().unwrap_or_default();
+                list(&problems, err)?;
+                return Ok(Exit::because(2, format!("no built-in profile is called \"{name}\"")));
+            }
+        },
+    }
+    Ok(Exit::DONE)
+}
+
+fn all(out: &mut dyn Write) -> io::Result<()> {
+    let mut about = "";
+    for profile in builtin::all() {
+        if profile.about != about {
+            about = profile.about;
+            writeln!(out, "{about}")?;
+        }
+        entry(profile, out)?;
+    }
+    writeln!(out, "\nmishap profiles NAME shows one whole: what it provokes, and what its variables are for.")?;
+    writeln!(out, "mishap run -p NAME,variable=value uses one; a copy is used as -p ./FILE.toml.")
+}
+
+fn entry(profile: &Builtin, out: &mut dyn Write) -> io::Result<()> {
+    let loaded = profile::load(&[Use::plain(profile.name)]).unwrap_or_default();
+    let source = loaded.sources.first();
+    writeln!(out, "  {}", profile.name)?;
+    writeln!(out, "      {}", source.map(|source| source.summary.as_str()).unwrap_or_default())?;
+    let vars: Vec<String> = source.map(|source| source.vars.iter().map(shown).collect()).unwrap_or_default();
+    if vars.is_empty() { Ok(()) } else { writeln!(out, "      {}", vars.join(" ")) }
+}
+
+/// A variable as it is written after `-p NAME,`.
+fn shown(var: &Var) -> String {
+    let bare = var.value.trim_matches('"');
+    let plain = !bare.contains([',', ' ', '"', '\'', '{', '[']);
+    format!("{}={}", var.name, if plain { bare } else { &var.value })
+}
