@@ -1,8 +1,31 @@
 //! The engine: one for a run, because the product is about order between streams.
+//!
+//! It reads in the order of an event's life: `intake` makes points of what arrives, `decide` asks the rules, `schedule`
+//! lets go, `leave` commands, `passing` hears that it is written. The one rule it keeps: it knows no time, chance or
+//! order but what it is given.
 
-use super::event::{Command, Event, Moment};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::bounded::Bounded;
+use super::counting::{Counter, SCOPES, ScopeKey};
+use super::event::{Command, ConnId, Event, ExchangeId, Moment, UnitId};
+use super::exchange::Exchange;
+use super::fault::reorder::Window;
+use super::leave::Flight;
+use super::notebook::Notebook;
+use super::owner::Calls;
+use super::plan::Plan;
 use super::record::Summary;
 use super::rule::Rule;
+use super::session::Sessions;
+use super::sighting::Log;
+use super::unit::{Lane, LaneId};
+
+/// How many bytes of an answer may wait before the server's leg is read no further.
+pub(super) const LANE_LIMIT: usize = 16 * 1024 * 1024;
+/// How many ordinals of exchanges are counted, over all selectors and sessions.
+const ORDINALS: usize = 64 * 1024;
 
 /// What an engine is made of.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -15,39 +38,138 @@ pub struct Setup {
     pub record: bool,
 }
 
+/// A client's connection.
+#[derive(Debug, Default)]
+pub(super) struct Conn {
+    pub(super) client: String,
+    pub(super) lane: Lane,
+}
+
 /// Decides, for all streams of a run, what leaves when and how it ends.
 #[derive(Debug)]
 pub struct Engine {
-    setup: Setup,
+    pub(super) plan: Arc<Plan>,
+    pub(super) seed: u64,
+    pub(super) conns: BTreeMap<ConnId, Conn>,
+    pub(super) exchanges: BTreeMap<ExchangeId, Exchange>,
+    pub(super) sessions: Sessions,
+    pub(super) calls: Calls,
+    /// How often exchanges fitted each numbered selector, in each session.
+    pub(super) ordinals: Bounded<(usize, u64), u64>,
+    /// What each watch has seen.
+    pub(super) seen: Vec<Log>,
+    /// When each rule acted.
+    pub(super) fired: Vec<Log>,
+    pub(super) counters: Bounded<(usize, ScopeKey), Counter>,
+    /// Queues in which something stands.
+    pub(super) busy: BTreeSet<LaneId>,
+    /// Exchanges with cuts whose `when` is awaited.
+    pub(super) cutting: BTreeSet<ExchangeId>,
+    /// Parcels that others wait for.
+    pub(super) awaited: BTreeSet<u64>,
+    pub(super) astray: Lane,
+    pub(super) windows: BTreeMap<u64, Window>,
+    pub(super) flights: BTreeMap<UnitId, Flight>,
+    pub(super) timers: BTreeMap<Moment, u64>,
+    /// Whether something happened that a wait may be about.
+    pub(super) news: bool,
+    pub(super) seq: u64,
+    pub(super) next_unit: u64,
+    pub(super) exchange_count: u64,
+    pub(super) notebook: Notebook,
+    pub(super) out: Vec<Command>,
 }
 
 impl Engine {
     /// Makes an engine that has seen nothing yet.
     #[must_use]
     pub fn new(setup: Setup) -> Self {
-        Self { setup }
+        let plan = Plan::new(setup.rules);
+        Self {
+            seed: setup.seed,
+            conns: BTreeMap::new(),
+            exchanges: BTreeMap::new(),
+            sessions: Sessions::default(),
+            calls: Calls::default(),
+            ordinals: Bounded::new(ORDINALS),
+            seen: plan.watches.iter().map(|_| Log::default()).collect(),
+            fired: plan.rules.iter().map(|_| Log::default()).collect(),
+            counters: Bounded::new(SCOPES),
+            busy: BTreeSet::new(),
+            cutting: BTreeSet::new(),
+            awaited: BTreeSet::new(),
+            astray: Lane::default(),
+            windows: BTreeMap::new(),
+            flights: BTreeMap::new(),
+            timers: BTreeMap::new(),
+            news: false,
+            seq: 0,
+            next_unit: 0,
+            exchange_count: 0,
+            notebook: Notebook::new(&plan, setup.record),
+            out: Vec::new(),
+            plan: Arc::new(plan),
+        }
     }
 
     /// Whether it would do nothing but let everything pass: then the rim need not ask it at all.
     #[must_use]
     pub fn is_transparent(&self) -> bool {
-        self.setup.rules.is_empty() && !self.setup.record
+        self.plan.rules.is_empty() && !self.notebook.on
     }
 
-    /// Takes what arrived and returns what is to be done, in order.
-    pub fn on(&mut self, _now: Moment, _event: Event) -> Vec<Command> {
-        Vec::new()
+    /// Takes what arrived and returns what is to be done, in order. `now` never goes back.
+    pub fn on(&mut self, now: Moment, event: Event) -> Vec<Command> {
+        self.advance(now);
+        match event {
+            Event::Connect { conn, client } => self.connect(now, conn, client),
+            Event::Disconnect { conn } => self.disconnect(now, conn),
+            Event::RequestHead { exchange, conn, reused, head } => self.request_head(now, exchange, conn, reused, head),
+            Event::Request { exchange, body } => self.request(now, exchange, &body),
+            Event::Head { exchange, head } => self.head(now, exchange, head),
+            Event::Data { exchange, bytes } => self.data(now, exchange, bytes),
+            Event::End { exchange, ending } => self.end(now, exchange, ending),
+            Event::Left { exchange, ending } => self.left(now, exchange, ending),
+            Event::Passed { unit } => self.passed(now, unit),
+            Event::Relayed { exchange, ending } => self.relayed(now, exchange, ending),
+            Event::Tick => {}
+            Event::Finish => {
+                self.finish(now);
+                return std::mem::take(&mut self.out);
+            }
+        }
+        self.pump(now);
+        std::mem::take(&mut self.out)
     }
 
     /// The moment at which it wants to be asked again with [`Event::Tick`].
     #[must_use]
     pub fn next_due(&self) -> Option<Moment> {
-        None
+        self.timers.first_key_value().map(|(moment, _)| *moment)
     }
 
     /// What the run amounts to so far.
     #[must_use]
     pub fn summary(&self) -> Summary {
-        Summary::default()
+        Summary {
+            rules: self.notebook.tallies.clone(),
+            gates: self.notebook.gates.iter().cloned().collect(),
+            sessions: self.sessions.count(),
+            exchanges: self.exchange_count,
+        }
+    }
+
+    /// The next number of the run's one sequence.
+    pub(super) fn next_seq(&mut self) -> u64 {
+        self.seq += 1;
+        self.seq
+    }
+
+    pub(super) fn session_of(&self, id: ExchangeId) -> u64 {
+        self.exchanges.get(&id).map_or(0, |exchange| exchange.session)
+    }
+
+    pub(super) fn key_of(&self, id: ExchangeId) -> String {
+        self.exchanges.get(&id).map(super::notebook::full_key).unwrap_or_default()
     }
 }

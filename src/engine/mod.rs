@@ -8,6 +8,7 @@
 
 pub mod condition;
 pub mod draw;
+#[expect(clippy::module_inception, reason = "the folder is named after what it holds")]
 pub mod engine;
 pub mod event;
 pub mod fault;
@@ -18,3 +19,25 @@ pub mod rule;
 pub mod selector;
 pub mod sse;
 pub mod trigger;
+
+mod body;
+mod bounded;
+mod counting;
+mod decide;
+mod exchange;
+mod foresight;
+mod glob;
+mod intake;
+mod leave;
+mod matching;
+mod notebook;
+mod owner;
+mod passing;
+mod plan;
+mod schedule;
+mod session;
+mod sighting;
+mod unit;
+
+#[cfg(test)]
+mod playbook;

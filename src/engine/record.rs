@@ -10,6 +10,7 @@ use super::rpc::Id;
 /// One line of the journal that the engine decides on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
+#[expect(clippy::large_enum_variant, reason = "it travels in a box, and most lines are points")]
 pub enum Entry {
     /// A point of an exchange.
     Point(PointEntry),

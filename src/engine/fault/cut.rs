@@ -1,9 +1,20 @@
 //! `cut`: a leg ends before, after or inside a unit, and how.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
+
 use crate::engine::condition::{Condition, Leg};
-use crate::engine::event::Ending;
+use crate::engine::engine::Engine;
+use crate::engine::event::{Command, Ending, ExchangeId, Fate, Inside, Moment};
+use crate::engine::exchange::{ClientLeg, ServerLeg};
+use crate::engine::fault::Fault;
+use crate::engine::leave::Job;
+use crate::engine::record::{Opened, PointFate};
+use crate::engine::selector::At;
+use crate::engine::sighting::Truth;
+use crate::engine::unit::{CutPlan, LaneId, Parcel, Point, Until, Wait};
 
 /// `cut`: all points but leave.
 #[derive(Debug, Clone, PartialEq)]
@@ -55,4 +66,134 @@ pub enum OtherLeg {
     Drain,
     /// Open and not read.
     Keep,
+}
+
+impl Cut {
+    /// The part of a block that still leaves.
+    pub(in crate::engine) fn part(&self, block: &Bytes) -> Option<Inside> {
+        let Place::Inside(offset) = self.place else { return None };
+        let whole = block.len();
+        let end = match offset {
+            Offset::Bytes(n) if n < 0 => whole.saturating_sub(usize::try_from(n.unsigned_abs()).unwrap_or(whole)),
+            Offset::Bytes(n) => usize::try_from(n).unwrap_or(whole).min(whole),
+            Offset::Share(share) => share_of(whole, share),
+        };
+        Some(Inside { part: block.slice(..end), whole })
+    }
+
+    /// What becomes of the server's leg when it is the other one.
+    fn fate_of_server(&self) -> Fate {
+        match self.other_leg {
+            OtherLeg::Close => Fate::Close,
+            OtherLeg::Drain => Fate::Drain(self.lasting),
+            OtherLeg::Keep => Fate::Keep(self.lasting),
+        }
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::cast_precision_loss,
+    reason = "a share of it"
+)]
+fn share_of(whole: usize, share: f64) -> usize {
+    ((whole as f64 * share.clamp(0.0, 1.0)) as usize).min(whole)
+}
+
+impl Engine {
+    pub(in crate::engine) fn plan_cut(&mut self, now: Moment, rule: usize, cut: &Cut, parcel: &mut Parcel) {
+        let Some((_, point)) = parcel.points.first() else { return };
+        let Some(cond) = &self.plan.rules[rule].gate else {
+            return parcel.cuts.push(CutPlan { rule, later: false });
+        };
+        if cut.place == Place::After {
+            return parcel.cuts.push(CutPlan { rule, later: true });
+        }
+        match self.truth(cond, rule, point, now) {
+            Truth::Since(_, cause) => {
+                let (point, words) = (point.clone(), self.words(&cause));
+                self.close_gate(now, rule, &point, Opened::Already(words));
+                parcel.cuts.push(CutPlan { rule, later: false });
+            }
+            truth @ (Truth::From(_) | Truth::No) => {
+                let limit = point.arrived + cut.limit;
+                let next = if let Truth::From(at) = truth { limit.min(at) } else { limit };
+                let mut wait = Wait { rule, until: Until::Cut, limit: Some(limit), timer: None };
+                self.set_timer(&mut wait, Some(next));
+                parcel.waits.push(wait);
+            }
+        }
+    }
+
+    /// Ends the legs of an exchange as the rule says. An exchange whose client's leg is over is not cut again.
+    pub(in crate::engine) fn cut(
+        &mut self,
+        now: Moment,
+        id: ExchangeId,
+        rule: usize,
+        point: &Point,
+        inside: Option<Inside>,
+    ) {
+        let plan = Arc::clone(&self.plan);
+        let Fault::Cut(cut) = &plan.rules[rule].rule.fault else { return };
+        if self.exchanges.get(&id).is_none_or(|exchange| exchange.client == ClientLeg::Over) {
+            return;
+        }
+        self.effective(rule);
+        self.log_firing(now, rule, point);
+        let settle = (cut.ending == Ending::Reset).then_some(cut.settle);
+        let (client, server) = match (cut.leg, cut.other_leg) {
+            (Leg::Client, _) => (cut.ending, cut.fate_of_server()),
+            (Leg::Both, _) => (cut.ending, as_fate(cut.ending)),
+            (Leg::Server, OtherLeg::Close) => (Ending::Fin, as_fate(cut.ending)),
+            (Leg::Server, OtherLeg::Drain | OtherLeg::Keep) => (Ending::Stall, as_fate(cut.ending)),
+        };
+        self.cut_client(now, id, rule, client, inside, settle.filter(|_| client == Ending::Reset));
+        if self.exchanges.get(&id).is_some_and(|exchange| exchange.server == ServerLeg::Open) {
+            self.close_server(id, server, Vec::new());
+        }
+        self.tidy(id);
+    }
+
+    fn cut_client(
+        &mut self,
+        now: Moment,
+        id: ExchangeId,
+        rule: usize,
+        ending: Ending,
+        inside: Option<Inside>,
+        settle: Option<Duration>,
+    ) {
+        self.end_client(id);
+        for lane in [LaneId::Up(id), LaneId::Down(id)] {
+            let parcels: Vec<_> = self.lane(lane).map(|lane| lane.drain().collect()).unwrap_or_default();
+            for parcel in parcels {
+                self.discard(now, &parcel, PointFate::Cut);
+            }
+        }
+        let head_left = self.exchanges.get(&id).is_some_and(|exchange| exchange.head_left);
+        let ending = if ending == Ending::Eof && !head_left { Ending::Fin } else { ending };
+        let seq = self.next_seq();
+        let mut point = self.point(now, id, At::End, "end#1", seq);
+        point.made = Some(ending);
+        point.rules.push(rule);
+        let mut points = vec![(0, point)];
+        if ending == Ending::Stall {
+            for (_, point) in points.drain(..) {
+                self.write_point(&point, PointFate::Cut, None, None);
+            }
+        }
+        let unit = self.fly(id, points, Job::Finish);
+        self.out.push(Command::Finish { exchange: id, unit, ending, inside, settle });
+    }
+}
+
+/// What a server's leg meets that is ended on purpose.
+fn as_fate(ending: Ending) -> Fate {
+    match ending {
+        Ending::Eof | Ending::Fin => Fate::Close,
+        Ending::Reset => Fate::Reset,
+        Ending::Stall => Fate::Keep(None),
+    }
 }

@@ -1,6 +1,11 @@
 //! `delay`: a unit leaves so long after it arrived.
 
+use std::time::Duration;
+
 use crate::engine::condition::Time;
+use crate::engine::engine::Engine;
+use crate::engine::event::Moment;
+use crate::engine::unit::{Parcel, Until, Wait};
 
 /// `delay`: request, head, block, end, leave.
 #[derive(Debug, Clone, PartialEq)]
@@ -9,4 +14,22 @@ pub struct Delay {
     pub time: Time,
     /// Whether later units of the stream may pass it.
     pub overtake: bool,
+}
+
+impl Engine {
+    pub(in crate::engine) fn delay(&mut self, now: Moment, rule: usize, delay: &Delay, parcel: &mut Parcel) {
+        let Some((_, point)) = parcel.points.first() else { return };
+        let time = self.drawn(rule, &point.key, "delay", Some(&delay.time));
+        let point = point.clone();
+        self.log_firing(now, rule, &point);
+        if time == Duration::ZERO {
+            return;
+        }
+        self.effective(rule);
+        let due = point.arrived + time;
+        let mut wait = Wait { rule, until: Until::Due(due), limit: None, timer: None };
+        self.set_timer(&mut wait, Some(due));
+        parcel.waits.push(wait);
+        parcel.overtake |= delay.overtake;
+    }
 }

@@ -30,3 +30,18 @@ pub enum Fault {
     /// Another content.
     Rewrite(Rewrite),
 }
+
+impl Fault {
+    /// Its word in the language.
+    #[must_use]
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Delay(_) => "delay",
+            Self::Hold(_) => "hold",
+            Self::Reorder(_) => "reorder",
+            Self::Move(_) => "move",
+            Self::Cut(_) => "cut",
+            Self::Rewrite(_) => "rewrite",
+        }
+    }
+}

@@ -2,7 +2,13 @@
 
 use std::time::Duration;
 
+use crate::engine::engine::Engine;
+use crate::engine::event::{ExchangeId, Moment};
+use crate::engine::exchange::Late;
+use crate::engine::fault::Fault;
+use crate::engine::record::{Opened, PointFate};
 use crate::engine::selector::Selector;
+use crate::engine::unit::{LaneId, Parcel, Point, Until, Wait};
 
 /// `move`: blocks.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,4 +43,127 @@ pub enum Closed {
     Wait,
     /// It is lost.
     Drop,
+}
+
+impl Engine {
+    /// A selected block leaves on another stream, or a copy of it does.
+    pub(in crate::engine) fn redirect(
+        &mut self,
+        now: Moment,
+        rule: usize,
+        moving: &Move,
+        lane: &mut LaneId,
+        parcel: &mut Parcel,
+    ) {
+        let Some((_, point)) = parcel.points.first() else { return };
+        let point = point.clone();
+        let target = self.open_stream(rule, &point);
+        if moving.copy {
+            let mut copy = Parcel { seq: self.next_seq(), ..parcel.clone() };
+            for wait in &mut copy.waits {
+                self.add_timer(wait.timer);
+            }
+            let mut its_lane = LaneId::Astray;
+            self.send_to(now, rule, moving, target, &mut its_lane, &mut copy);
+            return self.enqueue_moved(now, its_lane, copy);
+        }
+        if let Some(exchange) = point.exchange.and_then(|id| self.exchanges.get_mut(&id)) {
+            exchange.late = Late::Swallowed;
+        }
+        self.send_to(now, rule, moving, target, lane, parcel);
+    }
+
+    fn send_to(
+        &mut self,
+        now: Moment,
+        rule: usize,
+        moving: &Move,
+        target: Option<ExchangeId>,
+        lane: &mut LaneId,
+        parcel: &mut Parcel,
+    ) {
+        let Some((_, point)) = parcel.points.first() else { return };
+        let point = point.clone();
+        match target {
+            Some(id) => {
+                *lane = LaneId::Down(id);
+                self.effective(rule);
+                self.log_firing(now, rule, &point);
+            }
+            None if moving.closed == Closed::Drop => {
+                parcel.lost = Some(PointFate::Dropped);
+                self.effective(rule);
+                self.log_firing(now, rule, &point);
+            }
+            None => {
+                *lane = LaneId::Astray;
+                let limit = point.arrived + moving.limit;
+                let mut wait = Wait { rule, until: Until::Stream, limit: Some(limit), timer: None };
+                self.set_timer(&mut wait, Some(limit));
+                parcel.waits.push(wait);
+            }
+        }
+    }
+
+    fn enqueue_moved(&mut self, now: Moment, lane: LaneId, parcel: Parcel) {
+        if parcel.lost.is_none() {
+            self.enqueue(now, lane, parcel);
+        }
+    }
+
+    /// The oldest stream of the session to which the rule can move a block.
+    fn open_stream(&self, rule: usize, point: &Point) -> Option<ExchangeId> {
+        let target = self.plan.rules[rule].target.as_ref()?;
+        let mut open = self.exchanges.values().filter(|exchange| {
+            exchange.session == point.session && Some(exchange.id) != point.exchange && exchange.takes_blocks()
+        });
+        open.find(|exchange| self.may_mean(target, exchange)).map(|exchange| exchange.id)
+    }
+
+    /// Gives blocks that wait for a stream to one that has opened; those that waited too long go back to their own.
+    pub(in crate::engine) fn find_streams(&mut self, now: Moment) {
+        for mut parcel in std::mem::take(&mut self.astray).drain() {
+            let (Some(index), Some((_, point))) =
+                (parcel.waits.iter().position(|wait| wait.until == Until::Stream), parcel.points.first().cloned())
+            else {
+                continue;
+            };
+            let wait = parcel.waits[index].clone();
+            let target = self.open_stream(wait.rule, &point);
+            if target.is_none() && wait.limit.is_none_or(|limit| limit > now) {
+                self.astray.push(parcel);
+                continue;
+            }
+            parcel.waits.remove(index);
+            self.clear_timer(&wait);
+            parcel.ready = parcel.ready.max(now);
+            self.land(now, wait.rule, target, &point, parcel);
+        }
+        if !self.astray.is_empty() {
+            self.busy.insert(LaneId::Astray);
+        }
+    }
+
+    fn land(&mut self, now: Moment, rule: usize, target: Option<ExchangeId>, point: &Point, mut parcel: Parcel) {
+        let by = self.next_seq();
+        if let Some((_, point)) = parcel.points.first_mut() {
+            point.by = by;
+        }
+        match target {
+            Some(id) => {
+                self.effective(rule);
+                self.log_firing(now, rule, point);
+                self.close_gate(now, rule, point, Opened::By(self.key_of(id)));
+                self.push(LaneId::Down(id), parcel);
+            }
+            None => {
+                self.close_gate(now, rule, point, Opened::Limit);
+                let copied = matches!(&self.plan.rules[rule].rule.fault, Fault::Move(moving) if moving.copy);
+                match point.exchange.map(LaneId::Down).filter(|lane| !copied && !self.is_cut_off(*lane)) {
+                    Some(own) => self.push(own, parcel),
+                    None => self.discard(now, &parcel, PointFate::Gone),
+                }
+            }
+        }
+    }
 }

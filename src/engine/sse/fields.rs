@@ -74,6 +74,12 @@ pub(super) fn read(bytes: Bytes, first: bool) -> Block {
     Block { bytes, kind, id, data }
 }
 
+/// The data of a block.
+#[must_use]
+pub fn data_of(block: &Bytes) -> Option<Bytes> {
+    read(block.clone(), true).data
+}
+
 fn kind(event: Option<&[u8]>, data: Option<&[u8]>, id: bool, retry: bool) -> BlockKind {
     match event {
         Some(b"endpoint") => BlockKind::Endpoint,

@@ -1,0 +1,316 @@
+//! The bytes of an answer: passed as they come, or held to whole blocks where a rule asks for that.
+//!
+//! The one rule it keeps: bytes that no rule acted on are written as they came, in order, none kept back longer than a
+//! rule needs.
+
+use std::sync::Arc;
+
+use bytes::{Bytes, BytesMut};
+
+use super::decide::micros;
+use super::engine::Engine;
+use super::event::{ExchangeId, Moment};
+use super::exchange::{Body, ClientLeg, Exchange, JSON_LIMIT, Json, Late, Media, header};
+use super::hash;
+use super::owner::{Answers, Spoken};
+use super::record::{Entry, PartyEntry, SessionEntry};
+use super::rpc;
+use super::selector::{At, Stream};
+use super::sse::{Block, BlockKind, Frame, Framer};
+use super::unit::{BlockPoint, LaneId, Out, Parcel, Point};
+
+impl Engine {
+    /// Decides, at the head, how the body will be taken.
+    pub(super) fn choose_body(&mut self, now: Moment, id: ExchangeId) {
+        let (blocks, whole) = (self.holds_blocks(id), self.holds_json(id));
+        let looks = blocks || whole || self.notebook.on || self.plan.looks_inside;
+        let Some(exchange) = self.exchanges.get_mut(&id) else { return };
+        let Some(answer) = &exchange.answer else { return };
+        let encoding = header(&answer.head.headers, "content-encoding").cloned();
+        let encoded = encoding.as_ref().is_some_and(|encoding| !encoding.eq_ignore_ascii_case(b"identity"));
+        let length = header(&answer.head.headers, "content-length");
+        let length = length.and_then(|length| std::str::from_utf8(length).ok()?.trim().parse().ok());
+        exchange.body = match answer.media {
+            _ if encoded || !looks => Body::Opaque,
+            Media::Sse if blocks => Body::Blocks(Framer::default()),
+            Media::Sse => Body::Through(Framer::default()),
+            Media::Json => Body::Json(Json { whole, kept: BytesMut::new(), length, done: false }),
+            Media::None | Media::Other => Body::Opaque,
+        };
+        if encoded && looks && matches!(answer.media, Media::Sse | Media::Json) {
+            let encoding = String::from_utf8_lossy(&encoding.unwrap_or_default()).into_owned();
+            self.note(now, format!("{}: a body encoded as {encoding} is not looked into", self.key_of(id)));
+        }
+    }
+
+    pub(super) fn data(&mut self, now: Moment, id: ExchangeId, bytes: Bytes) {
+        let Some(exchange) = self.exchanges.get_mut(&id) else { return };
+        if bytes.is_empty() {
+            return;
+        }
+        match std::mem::replace(&mut exchange.body, Body::Opaque) {
+            Body::Opaque => self.pass_bytes(now, id, bytes, Vec::new()),
+            Body::Through(mut framer) => {
+                let frames = framer.push(&bytes);
+                self.restore(id, Body::Through(framer));
+                self.through(now, id, &bytes, frames);
+            }
+            Body::Blocks(mut framer) => {
+                let frames = framer.push(&bytes);
+                self.restore(id, Body::Blocks(framer));
+                for frame in frames {
+                    self.frame(now, id, frame);
+                }
+            }
+            Body::Json(json) => self.json(now, id, bytes, json),
+        }
+    }
+
+    /// What the end of the body completes: a tail passes on, a JSON answer of unknown length is whole. Returns the point
+    /// of a block whose bytes have gone on already.
+    pub(super) fn last_of_body(&mut self, now: Moment, id: ExchangeId) -> Option<Point> {
+        let exchange = self.exchanges.get_mut(&id)?;
+        match std::mem::replace(&mut exchange.body, Body::Opaque) {
+            Body::Opaque | Body::Through(_) => None,
+            Body::Blocks(mut framer) => {
+                if let Some(tail) = framer.take_tail() {
+                    self.pass_bytes(now, id, tail, Vec::new());
+                }
+                None
+            }
+            Body::Json(json) if json.done || json.kept.is_empty() => None,
+            Body::Json(json) => {
+                let bytes = json.kept.freeze();
+                let point = self.block_point(now, id, json_block(bytes.clone()));
+                if !json.whole {
+                    return Some(point);
+                }
+                self.arrive(now, LaneId::Down(id), Out::Bytes(bytes), point);
+                None
+            }
+        }
+    }
+
+    fn restore(&mut self, id: ExchangeId, body: Body) {
+        if let Some(exchange) = self.exchanges.get_mut(&id) {
+            exchange.body = body;
+        }
+    }
+
+    /// Bytes that pass as they came; where blocks end is marked. While a cut waits for its moment they go block by
+    /// block, so that it can fall between two.
+    fn through(&mut self, now: Moment, id: ExchangeId, bytes: &Bytes, frames: Vec<Frame>) {
+        let total: usize = frames.iter().map(|frame| frame.bytes().len()).sum();
+        let carried = self.exchanges.get(&id).map_or(0, |exchange| exchange.carried);
+        let mut points = Vec::new();
+        let (mut start, mut end) = (0, 0);
+        let mut framed = 0;
+        for frame in frames {
+            framed += frame.bytes().len();
+            end = framed.saturating_sub(carried);
+            if let Frame::Block(block) = frame {
+                let point = self.block_point(now, id, block);
+                self.sight((now, point.seq), super::condition::Leg::Server, &point, Some(id));
+                points.push((end - start, point));
+            }
+            if self.news {
+                self.pump(now);
+            }
+            if self.awaits_cut(id) {
+                self.pass_bytes(now, id, bytes.slice(start..end), std::mem::take(&mut points));
+                start = end;
+            }
+        }
+        debug_assert!(end <= bytes.len(), "frames end where the bytes do");
+        self.pass_bytes(now, id, bytes.slice(start..), points);
+        if let Some(exchange) = self.exchanges.get_mut(&id) {
+            exchange.carried = carried + bytes.len() - total;
+        }
+    }
+
+    fn frame(&mut self, now: Moment, id: ExchangeId, frame: Frame) {
+        match frame {
+            Frame::Block(block) => {
+                let bytes = block.bytes.clone();
+                let point = self.block_point(now, id, block);
+                if let Some(exchange) = self.exchanges.get_mut(&id) {
+                    exchange.late = Late::Follows;
+                    exchange.last_block = point.seq;
+                }
+                self.arrive(now, LaneId::Down(id), Out::Bytes(bytes), point);
+            }
+            Frame::Part(bytes) => self.pass_bytes(now, id, bytes, Vec::new()),
+            Frame::Late(lf) => self.late(now, id, lf),
+        }
+    }
+
+    /// A LF whose CR had ended a block goes where its block goes.
+    fn late(&mut self, now: Moment, id: ExchangeId, lf: Bytes) {
+        let Some(exchange) = self.exchanges.get_mut(&id) else { return };
+        let last = exchange.last_block;
+        let waiting = exchange.down.parcels.iter_mut().rev().find(|parcel| parcel.seq == last);
+        if let Some(Out::Bytes(bytes)) = waiting.map(|parcel| {
+            parcel.points.iter_mut().for_each(|(end, point)| {
+                *end += lf.len();
+                point.bytes += lf.len() as u64;
+            });
+            &mut parcel.out
+        }) {
+            *bytes = [&bytes[..], &lf[..]].concat().into();
+            exchange.down.bytes += lf.len();
+        } else if exchange.late == Late::Follows {
+            self.pass_bytes(now, id, lf, Vec::new());
+        }
+    }
+
+    fn json(&mut self, now: Moment, id: ExchangeId, bytes: Bytes, mut json: Json) {
+        let whole = json.whole && !json.done;
+        if !json.done {
+            json.kept.extend_from_slice(&bytes);
+        }
+        let complete = json.length == Some(json.kept.len() as u64);
+        let mut points = Vec::new();
+        if json.kept.len() > JSON_LIMIT {
+            self.note(now, format!("{}: a JSON answer beyond {JSON_LIMIT} bytes is not looked into", self.key_of(id)));
+            let kept = std::mem::take(&mut json.kept).freeze();
+            json.done = true;
+            self.restore(id, Body::Json(json));
+            return self.pass_bytes(now, id, if whole { kept } else { bytes }, points);
+        }
+        if complete && !json.done {
+            json.done = true;
+            let kept = std::mem::take(&mut json.kept).freeze();
+            let point = self.block_point(now, id, json_block(kept.clone()));
+            self.restore(id, Body::Json(json));
+            if whole {
+                return self.arrive(now, LaneId::Down(id), Out::Bytes(kept), point);
+            }
+            self.sight((now, point.seq), super::condition::Leg::Server, &point, Some(id));
+            points.push((bytes.len(), point));
+            return self.pass_bytes(now, id, bytes, points);
+        }
+        self.restore(id, Body::Json(json));
+        if !whole {
+            self.pass_bytes(now, id, bytes, points);
+        }
+    }
+
+    /// Bytes about which no rule decides, behind what stands before them.
+    fn pass_bytes(&mut self, now: Moment, id: ExchangeId, bytes: Bytes, points: Vec<(usize, Point)>) {
+        let lane = LaneId::Down(id);
+        if self.is_cut_off(lane) {
+            for (_, point) in &points {
+                self.write_point(point, super::record::PointFate::Cut, None, None);
+            }
+            return;
+        }
+        if bytes.is_empty() {
+            return;
+        }
+        let parcel = Parcel::of_bytes(self.next_seq(), now, bytes, points);
+        self.enqueue(now, lane, parcel);
+        self.press(id);
+        if self.news {
+            self.pump(now);
+        }
+    }
+
+    /// Takes note of a block that has arrived: what it says, whose it is, what it is called.
+    fn block_point(&mut self, now: Moment, id: ExchangeId, block: Block) -> Point {
+        let seq = self.next_seq();
+        let messages = match (&block.data, block.kind) {
+            (Some(data), BlockKind::Message) => rpc::peek(data),
+            _ => Vec::new(),
+        };
+        let kind =
+            if block.kind == BlockKind::Message && messages.is_empty() { BlockKind::Unparsable } else { block.kind };
+        let Some(exchange) = self.exchanges.get_mut(&id) else {
+            return self.point(now, id, At::Block, "", seq);
+        };
+        exchange.counts[kind as usize] += 1;
+        let name = point_name(kind, exchange);
+        let counts = exchange.counts;
+        let (trail, answers, session) = (Arc::clone(&exchange.trail), answers_on(exchange), exchange.session);
+        if kind == BlockKind::Endpoint {
+            self.learn_endpoint(id, &block);
+        }
+        if let Some(event_id) = &block.id {
+            self.calls.issue(session, event_id, &trail);
+        }
+        let hear = |message| self.calls.hear_server(session, message, &trail, answers);
+        let messages: Vec<Spoken> = messages.into_iter().map(hear).collect();
+        self.introduce(now, seq, session, &messages);
+        let mut point = self.point(now, id, At::Block, &name, seq);
+        point.belongs = self.calls.belongs(&messages, &trail.owners);
+        point.bytes = block.bytes.len() as u64;
+        point.hash = self.notebook.on.then(|| hash::hash(&block.bytes));
+        point.block = Some(BlockPoint { kind, counts, event_id: block.id, messages });
+        point
+    }
+
+    /// An `endpoint` block: its stream is that of 2024-11-05, and tells where the posts of its session will go.
+    fn learn_endpoint(&mut self, id: ExchangeId, block: &Block) {
+        let target = block.data.as_ref().map(|data| String::from_utf8_lossy(data).into_owned()).unwrap_or_default();
+        let target = match target.split_once("://") {
+            Some((_, rest)) => rest.find('/').map_or("/", |slash| &rest[slash..]).to_owned(),
+            None => target,
+        };
+        let Some(exchange) = self.exchanges.get_mut(&id) else { return };
+        exchange.stream = Stream::Legacy;
+        let (path, session) = (exchange.path().to_owned(), exchange.session);
+        self.sessions.give_endpoint(target, path, session);
+    }
+
+    /// The answer to an initialize says who talks to whom.
+    fn introduce(&mut self, now: Moment, seq: u64, session: u64, messages: &[Spoken]) {
+        for spoken in messages.iter().filter(|spoken| spoken.answer) {
+            let Some(call) = spoken.about.and_then(|call| self.calls.get(call)) else { continue };
+            if call.method != "initialize" || spoken.message.result.is_empty() {
+                continue;
+            }
+            let party = |json: &[u8], at: &str| {
+                let text =
+                    |member: &str| Some(rpc::text_of(rpc::pointer(json, &format!("{at}/{member}"))?)?.into_owned());
+                Some(PartyEntry { name: text("name")?, version: text("version").unwrap_or_default() })
+            };
+            let result = &spoken.message.result;
+            let protocol = rpc::pointer(result, "/protocolVersion").and_then(rpc::text_of);
+            let entry = SessionEntry {
+                seq,
+                at: micros(now),
+                session,
+                client: party(&call.params, "/clientInfo"),
+                server: party(result, "/serverInfo"),
+                protocol: protocol.map(std::borrow::Cow::into_owned),
+            };
+            self.record(Entry::Session(entry));
+        }
+    }
+
+    /// Whether a cut waits for its `when` on this stream.
+    fn awaits_cut(&self, id: ExchangeId) -> bool {
+        self.exchanges.get(&id).is_some_and(|exchange| {
+            let planned = exchange.down.parcels.iter().any(|parcel| !parcel.cuts.is_empty());
+            exchange.client == ClientLeg::Open && (planned || !exchange.cuts.is_empty())
+        })
+    }
+}
+
+fn json_block(bytes: Bytes) -> Block {
+    Block { kind: BlockKind::Message, id: None, data: Some(bytes.clone()), bytes }
+}
+
+/// `block#3` for the third message, `block.comment#1` for the first comment.
+fn point_name(kind: BlockKind, exchange: &Exchange) -> String {
+    let n = exchange.counts[kind as usize];
+    if kind == BlockKind::Message { format!("block#{n}") } else { format!("block.{}#{n}", kind.word()) }
+}
+
+fn answers_on(exchange: &Exchange) -> Answers {
+    match exchange.stream {
+        Stream::Resume if !exchange.origin_known => Answers::All,
+        Stream::Resume if matches!(exchange.trail.stream, Stream::Post | Stream::Listen) => Answers::Own,
+        Stream::Resume | Stream::Get | Stream::Legacy => Answers::Open,
+        Stream::Post | Stream::Listen | Stream::Delete | Stream::Other => Answers::Own,
+    }
+}

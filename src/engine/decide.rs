@@ -1,0 +1,88 @@
+//! What the rules make of a point when it arrives (rules R11, R16): the table of faults.
+//!
+//! A fault says here what its parcel waits for and what happens when it leaves; nothing is carried out yet. The one
+//! rule it keeps: rules decide in written order, each once for each point.
+
+use std::sync::Arc;
+
+use super::counting::Judgement;
+use super::engine::Engine;
+use super::event::{ExchangeId, Moment};
+use super::fault::Fault;
+use super::matching::{self, Scene};
+use super::plan::Sel;
+use super::record::{DecisionEntry, Entry};
+use super::unit::{LaneId, Parcel, Point};
+
+impl Engine {
+    /// Lets every rule that selects the point of this parcel decide about it.
+    pub(super) fn decide(&mut self, now: Moment, lane: &mut LaneId, parcel: &mut Parcel) {
+        let plan = Arc::clone(&self.plan);
+        let Some(at) = parcel.points.first().map(|(_, point)| point.at) else { return };
+        for (rule, armed) in plan.about(at) {
+            let Some((_, point)) = parcel.points.first() else { return };
+            if !self.selects(&armed.sel, point, point.exchange) {
+                continue;
+            }
+            self.notebook.tallies[rule].matched += 1;
+            let point = point.clone();
+            let judgement = self.judge(now, rule, armed, &point);
+            self.write_decision(now, rule, &point, &judgement);
+            if judgement.fires {
+                self.notebook.tallies[rule].fired += 1;
+                self.act(now, rule, lane, parcel);
+            }
+        }
+    }
+
+    /// The table of faults: each is one file.
+    fn act(&mut self, now: Moment, rule: usize, lane: &mut LaneId, parcel: &mut Parcel) {
+        let plan = Arc::clone(&self.plan);
+        if let Some((_, point)) = parcel.points.first_mut() {
+            point.rules.push(rule);
+        }
+        match &plan.rules[rule].rule.fault {
+            Fault::Delay(delay) => self.delay(now, rule, delay, parcel),
+            Fault::Hold(hold) => self.hold(now, rule, hold, parcel),
+            Fault::Cut(cut) => self.plan_cut(now, rule, cut, parcel),
+            Fault::Reorder(reorder) => self.collect(now, rule, reorder, *lane, parcel),
+            Fault::Move(moving) => self.redirect(now, rule, moving, lane, parcel),
+            Fault::Rewrite(rewrite) => self.rewrite(now, rule, rewrite, parcel),
+        }
+    }
+
+    /// Whether a selector means a point, on the stream of this exchange.
+    pub(super) fn selects(&self, sel: &Sel, point: &Point, on: Option<ExchangeId>) -> bool {
+        sel.selector.at == point.at && matching::means(sel, &self.scene(point, on))
+    }
+
+    pub(super) fn scene<'a>(&'a self, point: &'a Point, on: Option<ExchangeId>) -> Scene<'a> {
+        let exchange = on.and_then(|id| self.exchanges.get(&id));
+        Scene { point, exchange, calls: &self.calls, sessions: &self.sessions }
+    }
+
+    fn write_decision(&mut self, now: Moment, rule: usize, point: &Point, judgement: &Judgement) {
+        let seq = self.next_seq();
+        if !self.notebook.on {
+            return;
+        }
+        let armed = &self.plan.rules[rule];
+        let what = if judgement.fires { armed.rule.fault.word() } else { judgement.why };
+        let entry = DecisionEntry {
+            seq,
+            at: micros(now),
+            rule: armed.rule.name.clone(),
+            key: point.key.to_string(),
+            count: judgement.count,
+            fired: judgement.fires,
+            what: what.to_owned(),
+            draws: judgement.draws.clone(),
+        };
+        self.record(Entry::Decision(entry));
+    }
+}
+
+/// A moment as the journal has it.
+pub(super) fn micros(moment: Moment) -> u64 {
+    u64::try_from(moment.0.as_micros()).unwrap_or(u64::MAX)
+}

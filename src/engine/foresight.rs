@@ -1,0 +1,127 @@
+//! What may still come: how much of an exchange must be looked at, and whether a condition had a chance.
+//!
+//! The one rule it keeps: when in doubt it says yes; a body that is looked at needlessly costs time, one that is not
+//! looked at costs a fault.
+
+use super::condition::{Leg, Same};
+use super::engine::Engine;
+use super::event::ExchangeId;
+use super::exchange::{ClientLeg, Exchange};
+use super::fault::Fault;
+use super::fault::cut::Place;
+use super::matching;
+use super::plan::{Armed, Cond, Sel};
+use super::selector::At;
+use super::unit::Point;
+
+impl Engine {
+    /// Whether the rest of the exchange can go by unseen.
+    pub(super) fn may_relay(&self, id: ExchangeId) -> bool {
+        let looks = self.notebook.on || self.plan.looks_inside || self.plan.asks_for_ends;
+        let planned = self.cutting.contains(&id);
+        !looks
+            && !planned
+            && !self.may_act(id, |armed| !matches!(armed.sel.selector.at, At::Head | At::Leave) || armed.cuts())
+    }
+
+    /// Whether events must be whole before they leave: a rule may act on them, or put others between them.
+    pub(super) fn holds_blocks(&self, id: ExchangeId) -> bool {
+        self.may_act(id, |armed| armed.sel.selector.at == At::Block) || self.is_target(id)
+    }
+
+    /// Whether a JSON answer must be whole before it leaves.
+    pub(super) fn holds_json(&self, id: ExchangeId) -> bool {
+        self.may_act(id, |armed| matches!(armed.sel.selector.at, At::Block | At::End))
+    }
+
+    /// Whether the body may not be what its length says.
+    pub(super) fn may_change(&self, id: ExchangeId) -> bool {
+        let changes = |armed: &Armed| match &armed.rule.fault {
+            Fault::Cut(_) => true,
+            Fault::Reorder(_) | Fault::Move(_) | Fault::Rewrite(_) => armed.sel.selector.at == At::Block,
+            Fault::Delay(_) | Fault::Hold(_) => false,
+        };
+        self.cutting.contains(&id) || self.may_act(id, changes) || self.is_target(id)
+    }
+
+    /// Whether a rule or a condition needs to read the body, which an encoding would hide.
+    pub(super) fn asks_identity(&self, id: ExchangeId) -> bool {
+        let Some(exchange) = self.exchanges.get(&id) else { return false };
+        let encoded = exchange.header("accept-encoding").is_some_and(|value| !value.eq_ignore_ascii_case(b"identity"));
+        let watched = || {
+            let mut watches = self.plan.watches.iter();
+            watches.any(|watch| watch.sel.selector.at == At::Block && self.may_mean(&watch.sel, exchange))
+        };
+        encoded && (self.holds_blocks(id) || watched())
+    }
+
+    fn may_act(&self, id: ExchangeId, how: impl Fn(&Armed) -> bool) -> bool {
+        let Some(exchange) = self.exchanges.get(&id) else { return false };
+        let past = |at: At| matches!(at, At::Connect | At::RequestHead | At::Request);
+        self.plan
+            .rules
+            .iter()
+            .any(|armed| how(armed) && !past(armed.sel.selector.at) && self.may_mean(&armed.sel, exchange))
+    }
+
+    fn is_target(&self, id: ExchangeId) -> bool {
+        let Some(exchange) = self.exchanges.get(&id) else { return false };
+        let mut targets = self.plan.rules.iter().filter_map(|armed| armed.target.as_ref());
+        targets.any(|target| self.may_mean(target, exchange))
+    }
+
+    pub(super) fn may_mean(&self, sel: &Sel, exchange: &Exchange) -> bool {
+        matching::may_mean(sel, exchange, &self.calls, &self.sessions)
+    }
+
+    /// Whether something was under way that could have made a condition true (rule R21).
+    pub(super) fn under_way(&self, cond: &Cond, point: &Point) -> bool {
+        match cond {
+            Cond::Never | Cond::Gathered(_) => false,
+            Cond::After(_) | Cond::End => true,
+            Cond::Any(conds) => conds.iter().any(|cond| self.under_way(cond, point)),
+            Cond::Fired { rule, .. } => rule.is_some_and(|rule| {
+                let sel = &self.plan.rules[rule].sel;
+                self.open_exchanges(Same::Session, point).any(|exchange| self.may_mean(sel, exchange))
+            }),
+            Cond::Seen { watch, same, .. } => self.may_be_seen(*watch, *same, point),
+        }
+    }
+
+    fn may_be_seen(&self, watch: usize, same: Same, point: &Point) -> bool {
+        let watch = &self.plan.watches[watch];
+        let selector = &watch.sel.selector;
+        if let Some(owner) = &selector.owner {
+            let session = (same != Same::Run).then_some(point.session);
+            return self.calls.open_calls(session).any(|(id, _)| matching::of_owner(Some(owner), &[id], &self.calls));
+        }
+        let waits = |exchange: &Exchange| match selector.at {
+            At::Connect | At::RequestHead => false,
+            At::Request => watch.leg == Leg::Server && !exchange.up.is_empty(),
+            At::Head | At::Block | At::End | At::Leave => true,
+        };
+        let mut open = self.open_exchanges(same, point);
+        open.any(|exchange| waits(exchange) && self.may_mean(&watch.sel, exchange))
+    }
+
+    fn open_exchanges(&self, same: Same, point: &Point) -> impl Iterator<Item = &Exchange> {
+        self.exchanges.values().filter(move |exchange| {
+            let related = match same {
+                Same::Run => true,
+                Same::Exchange => point.exchange == Some(exchange.id),
+                Same::Session | Same::Owner | Same::Call => exchange.session == point.session,
+                Same::NotOwner | Same::NotExchange => {
+                    exchange.session == point.session && point.exchange != Some(exchange.id)
+                }
+            };
+            related && exchange.client == ClientLeg::Open
+        })
+    }
+}
+
+impl Armed {
+    /// Whether it may end a body on its way.
+    fn cuts(&self) -> bool {
+        matches!(&self.rule.fault, Fault::Cut(cut) if cut.place != Place::Before || cut.when.is_some())
+    }
+}

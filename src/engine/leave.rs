@@ -1,0 +1,232 @@
+//! What happens when a parcel leaves: its command, or the cut that stands in its place (rules R18, R23).
+//!
+//! The one rule it keeps: of the cuts planned for a parcel the first in written order happens, and nothing after it.
+
+use super::engine::Engine;
+use super::event::{Command, ConnId, Ending, ExchangeId, Fate, Mark, Moment, UnitId};
+use super::exchange::{ClientLeg, ServerLeg};
+use super::fault::Fault;
+use super::fault::cut::Place;
+use super::record::{Opened, PointFate};
+use super::unit::{ArmedCut, CutPlan, LaneId, Out, Parcel, Point, Until};
+
+/// Something that was let go and whose last byte the rim will report.
+#[derive(Debug)]
+pub(super) struct Flight {
+    /// The exchange on whose leg it is written.
+    pub(super) exchange: ExchangeId,
+    pub(super) points: Vec<Point>,
+    pub(super) job: Job,
+}
+
+/// What the rim was told to do.
+#[derive(Debug)]
+pub(super) enum Job {
+    /// Write a head or a part of a body.
+    Write,
+    /// Send a request; these cuts fall when it is sent.
+    Forward(Vec<CutPlan>),
+    /// End the client's leg.
+    Finish,
+    /// End the server's leg.
+    Close(Fate),
+}
+
+impl Engine {
+    /// A parcel's turn has come.
+    pub(super) fn leave(&mut self, now: Moment, id: LaneId, mut parcel: Parcel) {
+        self.awaited.remove(&parcel.seq);
+        self.news |= !self.awaited.is_empty();
+        let cuts = std::mem::take(&mut parcel.cuts);
+        let instead = cuts.iter().find(|cut| !cut.later).filter(|cut| self.stands_before(cut.rule));
+        match (id, instead) {
+            (LaneId::Conn(conn), _) => self.leave_connection(now, conn, &parcel, &cuts),
+            (LaneId::Up(exchange) | LaneId::Down(exchange), Some(cut)) => {
+                self.cut_instead(now, exchange, cut.rule, parcel);
+            }
+            (LaneId::Up(exchange) | LaneId::Down(exchange), None) => self.pass(now, exchange, parcel, cuts),
+            (LaneId::Astray, _) => self.discard(now, &parcel, PointFate::Gone),
+        }
+    }
+
+    /// A parcel will never leave.
+    pub(super) fn discard(&mut self, now: Moment, parcel: &Parcel, fate: PointFate) {
+        let ended = if fate == PointFate::Withheld { Opened::RunEnded } else { Opened::Left };
+        self.news |= self.awaited.remove(&parcel.seq);
+        for wait in &parcel.waits {
+            self.clear_timer(wait);
+            if let Some((_, point)) = parcel.points.first() {
+                if matches!(wait.until, Until::Hold) {
+                    self.ungather(wait.rule, point);
+                }
+                if matches!(wait.until, Until::Hold | Until::Cut | Until::Stream) {
+                    self.close_gate(now, wait.rule, point, ended.clone());
+                }
+            }
+        }
+        for (_, point) in &parcel.points {
+            self.write_point(point, fate, None, None);
+        }
+    }
+
+    fn stands_before(&self, rule: usize) -> bool {
+        matches!(&self.plan.rules[rule].rule.fault, Fault::Cut(cut) if cut.place != Place::After)
+    }
+
+    fn leave_connection(&mut self, now: Moment, conn: ConnId, parcel: &Parcel, cuts: &[CutPlan]) {
+        let cut = cuts.first().map(|cut| (cut.rule, self.plan.rules[cut.rule].rule.fault.clone()));
+        if let Some((rule, Fault::Cut(cut))) = cut {
+            self.out.push(Command::CutConnection { conn, ending: cut.ending });
+            self.effective(rule);
+            for (_, point) in &parcel.points {
+                self.log_firing(now, rule, point);
+            }
+        } else {
+            self.out.push(Command::Admit { conn });
+        }
+        for (_, point) in &parcel.points {
+            self.write_point(point, PointFate::Ended, None, None);
+        }
+    }
+
+    fn cut_instead(&mut self, now: Moment, exchange: ExchangeId, rule: usize, parcel: Parcel) {
+        let inside = match (&self.plan.rules[rule].rule.fault, &parcel.out) {
+            (Fault::Cut(cut), Out::Bytes(bytes)) => cut.part(bytes),
+            _ => None,
+        };
+        for (_, mut point) in parcel.points {
+            let part = inside.as_ref().map_or(0, |inside| inside.part.len());
+            point.bytes = part as u64;
+            self.write_point(&point, PointFate::Cut, None, None);
+            self.cut(now, exchange, rule, &point, inside.clone());
+        }
+    }
+
+    fn pass(&mut self, now: Moment, id: ExchangeId, parcel: Parcel, cuts: Vec<CutPlan>) {
+        let point = parcel.points.last().map(|(_, point)| point.clone());
+        let forwarded = matches!(parcel.out, Out::Forward(_));
+        let (now_cuts, later): (Vec<_>, Vec<_>) = cuts.into_iter().partition(|cut| !cut.later);
+        self.command(now, id, parcel, if forwarded { now_cuts.clone() } else { Vec::new() });
+        let Some(point) = point else { return };
+        for cut in later {
+            self.arm_cut(id, ArmedCut { rule: cut.rule, point: point.clone(), timer: None });
+        }
+        if let Some(cut) = now_cuts.first().filter(|_| !forwarded) {
+            self.cut(now, id, cut.rule, &point, None);
+        }
+    }
+
+    fn arm_cut(&mut self, id: ExchangeId, cut: ArmedCut) {
+        let Some(exchange) = self.exchanges.get_mut(&id) else { return };
+        exchange.cuts.push(cut);
+        exchange.cuts.sort_by_key(|cut| cut.rule);
+        self.cutting.insert(id);
+        self.news = true;
+    }
+
+    /// The command that lets a parcel pass.
+    fn command(&mut self, now: Moment, id: ExchangeId, parcel: Parcel, cuts: Vec<CutPlan>) {
+        match parcel.out {
+            Out::Admit => {}
+            Out::Read => {
+                self.out.push(Command::Read { exchange: id });
+                for (_, point) in &parcel.points {
+                    self.write_point(point, PointFate::Ended, None, None);
+                }
+            }
+            Out::Forward(body) => self.forward(now, id, body, parcel.points, cuts),
+            Out::Head => {
+                let rechunk = self.may_change(id);
+                let unit = self.fly(id, parcel.points, Job::Write);
+                if let Some(exchange) = self.exchanges.get_mut(&id) {
+                    exchange.head_left = true;
+                }
+                self.out.push(Command::Head { exchange: id, unit, rechunk });
+            }
+            Out::Bytes(bytes) => {
+                let marks = parcel.points.into_iter().map(|(end, point)| {
+                    let unit = self.fly(id, vec![(end, point)], Job::Write);
+                    Mark { end, unit }
+                });
+                let marks = marks.collect();
+                self.out.push(Command::Write { exchange: id, bytes, marks });
+            }
+            Out::End(ending) => {
+                let unit = self.fly(id, parcel.points, Job::Finish);
+                self.end_client(id);
+                self.out.push(Command::Finish { exchange: id, unit, ending, inside: None, settle: None });
+            }
+            Out::Leave(ending) => self.leave_server(id, ending, parcel.points),
+        }
+    }
+
+    fn forward(
+        &mut self,
+        now: Moment,
+        id: ExchangeId,
+        body: Option<bytes::Bytes>,
+        points: Vec<(usize, Point)>,
+        cuts: Vec<CutPlan>,
+    ) {
+        let identity = self.asks_identity(id);
+        if identity {
+            self.note(now, format!("{}: identity encoding is asked of the server", self.key_of(id)));
+        }
+        let unit = self.fly(id, points, Job::Forward(cuts));
+        self.out.push(Command::Forward { exchange: id, unit, identity, body });
+        let relayed = self.may_relay(id);
+        if let Some(exchange) = self.exchanges.get_mut(&id) {
+            exchange.server = ServerLeg::Open;
+            exchange.request_body = bytes::Bytes::new();
+        }
+        if relayed {
+            self.out.push(Command::Relay { exchange: id });
+        }
+    }
+
+    /// The client has left: the server's leg goes too, if there is one.
+    fn leave_server(&mut self, id: ExchangeId, ending: Ending, points: Vec<(usize, Point)>) {
+        let open = self.exchanges.get(&id).is_some_and(|exchange| exchange.server == ServerLeg::Open);
+        if !open {
+            for (_, point) in &points {
+                self.write_point(point, PointFate::Ended, None, None);
+            }
+            self.tidy(id);
+            return;
+        }
+        let fate = if ending == Ending::Reset { Fate::Reset } else { Fate::Close };
+        self.close_server(id, fate, points);
+    }
+
+    /// Commands what becomes of the server's leg.
+    pub(super) fn close_server(&mut self, id: ExchangeId, fate: Fate, points: Vec<(usize, Point)>) {
+        let unit = self.fly(id, points, Job::Close(fate));
+        if let Some(exchange) = self.exchanges.get_mut(&id) {
+            exchange.server = ServerLeg::Closing;
+        }
+        self.out.push(Command::CloseServer { exchange: id, unit, fate });
+    }
+
+    /// Nothing more will be written to the client.
+    pub(super) fn end_client(&mut self, id: ExchangeId) {
+        if let Some(exchange) = self.exchanges.get_mut(&id) {
+            exchange.client = ClientLeg::Over;
+            for cut in std::mem::take(&mut exchange.cuts) {
+                self.remove_timer(cut.timer);
+            }
+        }
+        self.cutting.remove(&id);
+    }
+
+    /// Gives a unit its number; its last byte will be reported.
+    pub(super) fn fly(&mut self, id: ExchangeId, points: Vec<(usize, Point)>, job: Job) -> UnitId {
+        let unit = UnitId(self.next_unit);
+        self.next_unit += 1;
+        let points = points.into_iter().map(|(_, point)| point).collect();
+        self.flights.insert(unit, Flight { exchange: id, points, job });
+        if let Some(exchange) = self.exchanges.get_mut(&id) {
+            exchange.flying += 1;
+        }
+        unit
+    }
+}

@@ -1,0 +1,225 @@
+//! What is written down: a line for each point, decision and gate, and the tallies of the rules (design.md 7).
+//!
+//! The one rule it keeps: nothing secret leaves the engine. Tokens, cookies and session ids are stand-ins here.
+
+use std::collections::VecDeque;
+
+use bytes::Bytes;
+
+use super::decide::micros;
+use super::engine::Engine;
+use super::event::{Command, Ending, ExchangeId, Moment};
+use super::exchange::{Exchange, stream_word};
+use super::hash;
+use super::owner::{CallId, Spoken};
+use super::plan::{Armed, Plan};
+use super::record::{Entry, GateEntry, NoteEntry, Opened, OwnerEntry, PointEntry, PointFate, RpcEntry, RuleTally};
+use super::rule::Rule;
+use super::selector::At;
+use super::unit::Point;
+
+/// How many ends of gates the summary keeps; the oldest go first.
+const GATES: usize = 10_000;
+
+/// The tallies, and whether lines are written.
+#[derive(Debug, Default)]
+pub(super) struct Notebook {
+    pub(super) on: bool,
+    pub(super) tallies: Vec<RuleTally>,
+    pub(super) gates: VecDeque<GateEntry>,
+}
+
+impl Notebook {
+    pub(super) fn new(plan: &Plan, on: bool) -> Self {
+        let tally = |armed: &Armed| {
+            let Rule { name, optional, .. } = &armed.rule;
+            RuleTally { name: name.clone(), optional: *optional, ..RuleTally::default() }
+        };
+        Self { on, tallies: plan.rules.iter().map(tally).collect(), gates: VecDeque::new() }
+    }
+}
+
+impl Engine {
+    pub(super) fn record(&mut self, entry: Entry) {
+        if self.notebook.on {
+            self.out.push(Command::Record(Box::new(entry)));
+        }
+    }
+
+    pub(super) fn note(&mut self, now: Moment, text: String) {
+        let seq = self.next_seq();
+        self.record(Entry::Note(NoteEntry { seq, at: micros(now), text }));
+    }
+
+    /// A rule changed the wire, or ensured the order it stands for (rule R35).
+    pub(super) fn effective(&mut self, rule: usize) {
+        self.notebook.tallies[rule].effective += 1;
+    }
+
+    /// A gate's end, for the journal and the summary.
+    pub(super) fn close_gate(&mut self, now: Moment, rule: usize, point: &Point, opened: Opened) {
+        let gate = GateEntry {
+            seq: self.next_seq(),
+            at: micros(now),
+            rule: self.plan.rules[rule].rule.name.clone(),
+            key: point.key.to_string(),
+            opened,
+            held: micros(now).saturating_sub(micros(point.arrived)),
+        };
+        if self.notebook.gates.len() == GATES {
+            self.notebook.gates.pop_front();
+        }
+        self.notebook.gates.push_back(gate.clone());
+        self.record(Entry::Gate(gate));
+    }
+
+    /// A point's fate is known.
+    pub(super) fn write_point(
+        &mut self,
+        point: &Point,
+        fate: PointFate,
+        left: Option<(Moment, u64)>,
+        on: Option<ExchangeId>,
+    ) {
+        if !self.notebook.on {
+            return;
+        }
+        let exchange = point.exchange.and_then(|id| self.exchanges.get(&id));
+        let mut entry = PointEntry {
+            seq: point.seq,
+            arrived: micros(point.arrived),
+            left: left.map(|(moment, _)| micros(moment)),
+            by: left.map(|_| point.by),
+            left_seq: left.map(|(_, seq)| seq),
+            key: point.key.to_string(),
+            point: point.at.word().to_owned(),
+            fate,
+            stream: exchange.map(|exchange| stream_word(exchange.stream).to_owned()),
+            left_on: on.and_then(|id| self.exchanges.get(&id)).map(full_key),
+            session: Some(point.session).filter(|session| *session != 0),
+            conn: point.conn.0,
+            dir: if point.at.is_towards_server() { "c2s" } else { "s2c" }.to_owned(),
+            owner: point.belongs.owners.first().and_then(|owner| self.owner_entry(*owner)),
+            bytes: if fate == PointFate::Passed || fate == PointFate::Moved || fate == PointFate::Cut {
+                point.bytes
+            } else {
+                0
+            },
+            hash: point.hash.map(|hash| format!("{hash:016x}")),
+            ending: point.ending.map(|ending| ending.word().to_owned()),
+            made: point.made.map(|ending| ending.word().to_owned()),
+            rules: point.rules.iter().map(|rule| self.plan.rules[*rule].rule.name.clone()).collect(),
+            ..PointEntry::default()
+        };
+        if let Some(exchange) = exchange {
+            self.describe(&mut entry, point, exchange);
+        }
+        self.record(Entry::Point(entry));
+    }
+
+    fn describe(&self, entry: &mut PointEntry, point: &Point, exchange: &Exchange) {
+        match point.at {
+            At::RequestHead | At::Request => {
+                entry.http = Some(format!("{} {}", exchange.request.method, redacted_target(&exchange.request.target)));
+                entry.headers = redacted(&exchange.request.headers);
+                if point.at == At::Request {
+                    entry.rpc = self.rpc_entries(&exchange.messages);
+                }
+            }
+            At::Head => {
+                entry.status = exchange.status();
+                entry.headers =
+                    exchange.answer.as_ref().map(|answer| redacted(&answer.head.headers)).unwrap_or_default();
+            }
+            At::Block => {
+                let Some(block) = &point.block else { return };
+                entry.block = Some(block.kind.word().to_owned());
+                entry.event_id = block.event_id.as_ref().map(|id| String::from_utf8_lossy(id).into_owned());
+                entry.rpc = self.rpc_entries(&block.messages);
+            }
+            At::Connect | At::End | At::Leave => {}
+        }
+    }
+
+    fn rpc_entries(&self, messages: &[Spoken]) -> Vec<RpcEntry> {
+        let entry = |spoken: &Spoken| {
+            let message = &spoken.message;
+            let answered = spoken.about.filter(|_| message.kind.is_reply()).and_then(|call| self.calls.get(call));
+            RpcEntry {
+                kind: message.kind.word().to_owned(),
+                method: answered.map(|call| call.method.clone()).or_else(|| message.method.clone()),
+                id: message.id.clone(),
+                name: answered.map_or_else(|| message.name.clone(), |call| call.name.clone()),
+            }
+        };
+        messages.iter().map(entry).collect()
+    }
+
+    pub(super) fn owner_entry(&self, owner: CallId) -> Option<OwnerEntry> {
+        let call = self.calls.get(owner)?;
+        Some(OwnerEntry { id: call.id.clone(), method: call.method.clone(), name: call.name.clone() })
+    }
+}
+
+/// Session and exchange of a key.
+pub(super) fn full_key(exchange: &Exchange) -> String {
+    format!("s{}/{}", exchange.session, exchange.key)
+}
+
+/// Whether a header's value is a secret.
+fn is_secret(name: &str) -> bool {
+    const WORDS: [&str; 6] = ["authorization", "cookie", "session-id", "token", "secret", "api-key"];
+    WORDS.iter().any(|word| name.contains(word))
+}
+
+fn redacted(headers: &[(String, Bytes)]) -> Vec<(String, String)> {
+    let shown = |(name, value): &(String, Bytes)| {
+        let value = if is_secret(name) { hash::stand_in(value) } else { String::from_utf8_lossy(value).into_owned() };
+        (name.clone(), value)
+    };
+    headers.iter().map(shown).collect()
+}
+
+/// A query may carry a session id, as that of 2024-11-05 does.
+fn redacted_target(target: &str) -> String {
+    match target.split_once('?') {
+        Some((path, query)) => format!("{path}?{}", hash::stand_in(query.as_bytes())),
+        None => target.to_owned(),
+    }
+}
+
+impl At {
+    /// Its word in the language and the journal.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Connect => "connect",
+            Self::RequestHead => "request-head",
+            Self::Request => "request",
+            Self::Head => "head",
+            Self::Block => "block",
+            Self::End => "end",
+            Self::Leave => "leave",
+        }
+    }
+
+    pub(super) fn is_towards_server(self) -> bool {
+        match self {
+            Self::Connect | Self::RequestHead | Self::Request | Self::Leave => true,
+            Self::Head | Self::Block | Self::End => false,
+        }
+    }
+}
+
+impl Ending {
+    /// Its word in the language and the journal.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Eof => "eof",
+            Self::Fin => "fin",
+            Self::Reset => "reset",
+            Self::Stall => "stall",
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! What happens when the rim reports that something is written, and when an exchange is over (rules R2, R3, R12).
+//!
+//! The one rule it keeps: a point has passed when its last byte was written, not when it was let go.
+
+use std::sync::Arc;
+
+use super::condition::Leg;
+use super::engine::Engine;
+use super::event::{Ending, ExchangeId, Fate, Moment, UnitId};
+use super::exchange::{ClientLeg, Exchange, ServerLeg};
+use super::leave::{Flight, Job};
+use super::record::PointFate;
+use super::selector::{At, Stream};
+use super::sighting::Sighting;
+use super::unit::{LaneId, Point};
+
+impl Engine {
+    /// The last byte of a unit was written. A unit whose exchange is gone is not known any more.
+    pub(super) fn passed(&mut self, now: Moment, unit: UnitId) {
+        let Some(Flight { exchange: id, points, job }) = self.flights.remove(&unit) else { return };
+        let stamp = (now, self.next_seq());
+        if let Some(exchange) = self.exchanges.get_mut(&id) {
+            exchange.flying -= 1;
+        }
+        match job {
+            Job::Write => self.delivered(stamp, id, &points),
+            Job::Forward(cuts) => {
+                for point in &points {
+                    self.sight(stamp, Leg::Server, point, Some(id));
+                    self.write_point(point, PointFate::Passed, Some(stamp), None);
+                    if let Some(cut) = cuts.first() {
+                        self.cut(now, id, cut.rule, point, None);
+                    }
+                }
+            }
+            Job::Finish => {
+                self.client_over(id);
+                self.delivered(stamp, id, &points);
+            }
+            Job::Close(fate) => {
+                for point in &points {
+                    self.sight(stamp, Leg::Server, point, Some(id));
+                    self.write_point(point, PointFate::Passed, Some(stamp), None);
+                }
+                self.server_closed(now, id, fate);
+            }
+        }
+        self.tidy(id);
+    }
+
+    /// Points have reached the client.
+    fn delivered(&mut self, stamp: (Moment, u64), on: ExchangeId, points: &[Point]) {
+        for point in points {
+            if let Some(block) = &point.block {
+                for answered in block.messages.iter().filter(|spoken| spoken.answer).filter_map(|spoken| spoken.about) {
+                    self.calls.settle(answered);
+                }
+                if let Some(exchange) = point.exchange.and_then(|id| self.exchanges.get_mut(&id)) {
+                    exchange.resumable |= block.event_id.is_some();
+                }
+            }
+            self.sight(stamp, Leg::Client, point, Some(on));
+            let moved = point.exchange != Some(on);
+            let fate = if moved { PointFate::Moved } else { PointFate::Passed };
+            self.write_point(point, fate, Some(stamp), Some(on).filter(|_| moved));
+        }
+    }
+
+    /// The client's leg is over: what nothing can answer any more is not in flight.
+    pub(super) fn client_over(&mut self, id: ExchangeId) {
+        let Some(exchange) = self.exchanges.get(&id) else { return };
+        let own = matches!(exchange.stream, Stream::Post | Stream::Listen);
+        if own && !exchange.resumable && exchange.status() != Some(202) {
+            for call in exchange.belongs.calls.clone() {
+                self.calls.settle(call);
+            }
+        }
+        self.sessions.unanswered(self.session_of(id), id);
+    }
+
+    fn server_closed(&mut self, now: Moment, id: ExchangeId, fate: Fate) {
+        let Some(exchange) = self.exchanges.get_mut(&id) else { return };
+        exchange.server = ServerLeg::Over;
+        if exchange.server_ended.is_none() {
+            let ending = if fate == Fate::Reset { Ending::Reset } else { Ending::Fin };
+            let seq = self.next_seq();
+            let point = self.point(now, id, At::End, "end#2", seq);
+            let point = Point { ending: Some(ending), ..point };
+            self.server_ended(now, id, seq);
+            self.sight((now, seq), Leg::Server, &point, Some(id));
+        }
+    }
+
+    /// The server's answer has ended, or its leg was closed by us.
+    pub(super) fn server_ended(&mut self, now: Moment, id: ExchangeId, seq: u64) {
+        if let Some(exchange) = self.exchanges.get_mut(&id) {
+            exchange.server_ended.get_or_insert((now, seq));
+        }
+        self.news = true;
+    }
+
+    /// A point was seen on a leg: every condition that waits to see it there writes it down.
+    pub(super) fn sight(&mut self, stamp: (Moment, u64), leg: Leg, point: &Point, on: Option<ExchangeId>) {
+        let plan = Arc::clone(&self.plan);
+        for (number, watch) in plan.watches.iter().enumerate() {
+            if watch.leg == leg && self.selects(&watch.sel, point, on) {
+                let sighting = Sighting {
+                    seq: stamp.1,
+                    at: stamp.0,
+                    key: Arc::clone(&point.key),
+                    exchange: on,
+                    belongs: point.belongs.clone(),
+                };
+                self.seen[number].add(point.session, sighting);
+                self.news = true;
+            }
+        }
+    }
+
+    /// A rule has acted.
+    pub(super) fn log_firing(&mut self, now: Moment, rule: usize, point: &Point) {
+        let sighting = Sighting {
+            seq: self.next_seq(),
+            at: now,
+            key: Arc::clone(&point.key),
+            exchange: point.exchange,
+            belongs: point.belongs.clone(),
+        };
+        self.fired[rule].add(point.session, sighting);
+        self.news = true;
+    }
+
+    /// The client is gone: what was to be written to it never will be.
+    pub(super) fn client_gone(&mut self, now: Moment, id: ExchangeId) {
+        self.end_client(id);
+        for lane in [LaneId::Down(id), LaneId::Up(id)] {
+            let parcels: Vec<_> = self.lane(lane).map(|lane| lane.drain().collect()).unwrap_or_default();
+            for parcel in parcels {
+                self.discard(now, &parcel, PointFate::Gone);
+            }
+        }
+        let to_client = |flight: &Flight| flight.exchange == id && matches!(flight.job, Job::Write | Job::Finish);
+        let gone: Vec<UnitId> =
+            self.flights.iter().filter(|(_, flight)| to_client(flight)).map(|(unit, _)| *unit).collect();
+        for unit in gone {
+            let Some(flight) = self.flights.remove(&unit) else { continue };
+            for point in &flight.points {
+                self.write_point(point, PointFate::Gone, None, None);
+            }
+            if let Some(exchange) = self.exchanges.get_mut(&id) {
+                exchange.flying -= 1;
+            }
+        }
+        self.client_over(id);
+    }
+
+    /// Forgets an exchange on which nothing can happen any more.
+    pub(super) fn tidy(&mut self, id: ExchangeId) {
+        let over = self.exchanges.get(&id).is_some_and(Exchange::is_over);
+        if over {
+            self.exchanges.remove(&id);
+            self.busy.remove(&LaneId::Up(id));
+            self.busy.remove(&LaneId::Down(id));
+        }
+    }
+
+    /// Reads no more of an answer while too much of it waits, or a rule wants the server to feel it.
+    pub(super) fn press(&mut self, id: ExchangeId) {
+        let plan = Arc::clone(&self.plan);
+        let Some(exchange) = self.exchanges.get_mut(&id) else { return };
+        if exchange.down.is_empty() && !exchange.paused {
+            return;
+        }
+        let limit = if exchange.paused { super::engine::LANE_LIMIT / 2 } else { super::engine::LANE_LIMIT };
+        let stops =
+            exchange.down.bytes > limit || exchange.down.parcels.iter().any(|parcel| parcel.stops_reading(&plan));
+        let open = exchange.server == ServerLeg::Open && exchange.client == ClientLeg::Open;
+        if stops != exchange.paused && open {
+            exchange.paused = stops;
+            let id = exchange.id;
+            self.out.push(if stops {
+                super::event::Command::PauseServer { exchange: id }
+            } else {
+                super::event::Command::ResumeServer { exchange: id }
+            });
+        }
+    }
+}

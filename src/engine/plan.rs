@@ -1,0 +1,169 @@
+//! The rules of a run, prepared: which rule looks at which point, which points conditions wait to see, and what an
+//! exchange's body must be read for.
+//!
+//! The one rule it keeps: nothing here changes while the run lasts.
+
+use std::sync::Arc;
+
+use super::condition::{Condition, Leg, Same, Seen, Time};
+use super::fault::Fault;
+use super::fault::moving::MoveTo;
+use super::rule::Rule;
+use super::selector::{At, Selector};
+use super::trigger::Scope;
+
+/// A selector, and its number if it asks for the k-th exchange.
+#[derive(Debug, Clone)]
+pub(super) struct Sel {
+    pub(super) selector: Selector,
+    pub(super) number: Option<usize>,
+}
+
+/// A rule, and its conditions with their watches.
+#[derive(Debug)]
+pub(super) struct Armed {
+    pub(super) name: Arc<str>,
+    pub(super) sel: Sel,
+    pub(super) rule: Rule,
+    pub(super) from: Option<Cond>,
+    pub(super) until: Option<Cond>,
+    /// What its fault waits for: `hold.until`, `cut.when`.
+    pub(super) gate: Option<Cond>,
+    /// To which streams its fault moves.
+    pub(super) target: Option<Sel>,
+}
+
+/// A condition whose points are watched for.
+#[derive(Debug)]
+pub(super) enum Cond {
+    After(Time),
+    End,
+    Never,
+    Any(Vec<Cond>),
+    Seen { watch: usize, same: Same, nth: u64, next: bool, plus: Option<Time> },
+    Fired { rule: Option<usize>, plus: Option<Time> },
+    Gathered(u64),
+}
+
+/// Points that a condition waits to see, on one leg.
+#[derive(Debug)]
+pub(super) struct Watch {
+    pub(super) sel: Sel,
+    pub(super) leg: Leg,
+}
+
+/// The rules of a run, prepared.
+#[derive(Debug, Default)]
+pub(super) struct Plan {
+    pub(super) rules: Vec<Armed>,
+    pub(super) watches: Vec<Watch>,
+    /// The selectors that count exchanges.
+    pub(super) numbered: Vec<Selector>,
+    /// Whether some rule or condition can only be judged by what bodies say.
+    pub(super) looks_inside: bool,
+    /// Whether some rule or condition asks for the end of an answer.
+    pub(super) asks_for_ends: bool,
+}
+
+impl Plan {
+    pub(super) fn new(rules: Vec<Rule>) -> Self {
+        let mut plan = Self::default();
+        let names: Vec<String> = rules.iter().map(|rule| rule.name.clone()).collect();
+        for rule in rules {
+            let armed = plan.arm(rule, &names);
+            plan.rules.push(armed);
+        }
+        plan
+    }
+
+    /// The rules about one kind of point, in written order.
+    pub(super) fn about(&self, at: At) -> impl Iterator<Item = (usize, &Armed)> {
+        self.rules.iter().enumerate().filter(move |(_, armed)| armed.sel.selector.at == at)
+    }
+
+    fn arm(&mut self, rule: Rule, names: &[String]) -> Armed {
+        let gate = match &rule.fault {
+            Fault::Hold(hold) => Some(&hold.until),
+            Fault::Cut(cut) => cut.when.as_ref(),
+            Fault::Delay(_) | Fault::Reorder(_) | Fault::Move(_) | Fault::Rewrite(_) => None,
+        };
+        let target = match &rule.fault {
+            Fault::Move(moving) => Some(self.sel(&moving.target())),
+            Fault::Delay(_) | Fault::Hold(_) | Fault::Reorder(_) | Fault::Cut(_) | Fault::Rewrite(_) => None,
+        };
+        self.looks_inside |= rule.scope == Scope::Owner;
+        self.asks_for_ends |= matches!(rule.selector.at, At::End);
+        Armed {
+            name: Arc::from(&*rule.name),
+            sel: self.sel(&rule.selector),
+            from: rule.from.as_ref().map(|condition| self.cond(condition, names)),
+            until: rule.until.as_ref().map(|condition| self.cond(condition, names)),
+            gate: gate.map(|condition| self.cond(condition, names)),
+            target,
+            rule,
+        }
+    }
+
+    fn sel(&mut self, selector: &Selector) -> Sel {
+        let asks_content = selector.message.is_some() || selector.owner.is_some() || selector.in_flight.is_some();
+        self.looks_inside |= selector.at == At::Block || asks_content || selector.resumes.is_some();
+        let number = (!selector.exchange.is_empty()).then(|| {
+            self.numbered.push(selector.clone());
+            self.numbered.len() - 1
+        });
+        Sel { selector: selector.clone(), number }
+    }
+
+    fn cond(&mut self, condition: &Condition, names: &[String]) -> Cond {
+        match condition {
+            Condition::After(time) => Cond::After(*time),
+            Condition::End => {
+                self.asks_for_ends = true;
+                Cond::End
+            }
+            Condition::Never => Cond::Never,
+            Condition::Any(conditions) => {
+                Cond::Any(conditions.iter().map(|condition| self.cond(condition, names)).collect())
+            }
+            Condition::Seen(seen) => self.seen(seen),
+            Condition::Fired { rule, plus } => {
+                Cond::Fired { rule: names.iter().position(|name| name == rule), plus: *plus }
+            }
+            Condition::Gathered(count) => Cond::Gathered(*count),
+        }
+    }
+
+    fn seen(&mut self, seen: &Seen) -> Cond {
+        let leg = match (seen.leg, seen.selector.at) {
+            (Some(Leg::Client), _) => Leg::Client,
+            (Some(Leg::Server | Leg::Both), _) => Leg::Server,
+            (None, At::Connect | At::RequestHead | At::Head | At::Block | At::End) => Leg::Client,
+            (None, At::Request | At::Leave) => Leg::Server,
+        };
+        self.looks_inside |= matches!(seen.same, Same::Call | Same::Owner | Same::NotOwner);
+        self.asks_for_ends |= seen.selector.at == At::End;
+        let sel = self.sel(&seen.selector);
+        self.watches.push(Watch { sel, leg });
+        Cond::Seen {
+            watch: self.watches.len() - 1,
+            same: seen.same,
+            nth: seen.nth.max(1),
+            next: seen.next,
+            plus: seen.plus,
+        }
+    }
+}
+
+impl super::fault::moving::Move {
+    /// The streams it may go to, as a selector of their heads.
+    fn target(&self) -> Selector {
+        let word = match &self.to {
+            MoveTo::Get => "get",
+            MoveTo::Post => "post",
+            MoveTo::Resume => "resume",
+            MoveTo::Selected(selector) => return Selector { at: At::Head, ..(**selector).clone() },
+        };
+        let glob = super::selector::Glob { any: vec![word.to_owned()], none: Vec::new() };
+        Selector { stream: Some(glob), ..Selector::any(At::Head) }
+    }
+}

@@ -1,0 +1,340 @@
+//! Playbooks: stories told to the engine, events in, commands out, without a socket or a clock.
+//!
+//! [`Play`] is a rim that does at once what it is told and says so, so that a test reads as what client and server do.
+//! The one rule it keeps: it never does what it was not told.
+
+mod cuts;
+mod holds;
+mod streaming;
+mod tools;
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use bytes::Bytes;
+
+use super::engine::{Engine, Setup};
+use super::event::{
+    AnswerHead, Command, ConnId, Ending, Event, ExchangeId, Fate, Inside, Moment, RequestBody, RequestHead, Source,
+    UnitId,
+};
+use super::record::{Entry, GateEntry, Opened, PointEntry, RuleTally};
+use super::rule::Rule;
+
+/// What became of an exchange, as its two peers saw it.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    pub(super) request: Bytes,
+    /// The body that was forwarded, if the request was.
+    pub(super) forwarded: Option<Bytes>,
+    pub(super) identity: bool,
+    pub(super) head: Option<AnswerHead>,
+    /// Whether the head was sent on, and whether its length had to go.
+    pub(super) sent_head: Option<bool>,
+    pub(super) body: Vec<u8>,
+    /// How many writes made the body.
+    pub(super) writes: usize,
+    pub(super) ending: Option<Ending>,
+    pub(super) inside: Option<Inside>,
+    pub(super) server: Option<Fate>,
+    pub(super) relayed: bool,
+    pub(super) paused: bool,
+}
+
+/// A rim of one's own.
+pub(super) struct Play {
+    pub(super) engine: Engine,
+    pub(super) now: Moment,
+    pub(super) seen: BTreeMap<ExchangeId, Seen>,
+    names: BTreeMap<String, ExchangeId>,
+    conns: BTreeMap<String, ConnId>,
+    pub(super) entries: Vec<Entry>,
+    /// Everything that left, in order: `forward a`, `head a`, `write a`, `finish a`, `close a`.
+    pub(super) left: Vec<String>,
+    /// Units whose last byte is not written, while the client of their exchange does not read.
+    stuck: Vec<(ExchangeId, UnitId)>,
+    slow: Option<ExchangeId>,
+}
+
+impl Play {
+    /// A run with these rules in which everything is recorded.
+    pub(super) fn new(rules: Vec<Rule>) -> Self {
+        Self::with(Setup { rules, seed: 1, record: true })
+    }
+
+    pub(super) fn with(setup: Setup) -> Self {
+        Self {
+            engine: Engine::new(setup),
+            now: Moment::default(),
+            seen: BTreeMap::new(),
+            names: BTreeMap::new(),
+            conns: BTreeMap::new(),
+            entries: Vec::new(),
+            left: Vec::new(),
+            stuck: Vec::new(),
+            slow: None,
+        }
+    }
+
+    // --- what the client does ---
+
+    /// Sends a request, the connection being named after it.
+    pub(super) fn sends(&mut self, name: &str, method: &str, headers: &[(&str, &str)], body: &str) -> &mut Self {
+        let id = ExchangeId(self.names.len() as u64 + 1);
+        self.names.insert(name.to_owned(), id);
+        let conn = self.connects(name);
+        self.seen.insert(id, Seen { request: Bytes::copy_from_slice(body.as_bytes()), ..Seen::default() });
+        let target = headers.iter().find(|(header, _)| *header == ":target").map_or("/mcp", |(_, target)| target);
+        let headers = headers.iter().filter(|(header, _)| *header != ":target");
+        let headers = headers.map(|(header, value)| ((*header).to_owned(), Bytes::copy_from_slice(value.as_bytes())));
+        let head = RequestHead { method: method.to_owned(), target: target.to_owned(), headers: headers.collect() };
+        self.feed(Event::RequestHead { exchange: id, conn, reused: false, head });
+        self
+    }
+
+    pub(super) fn connects(&mut self, name: &str) -> ConnId {
+        if let Some(conn) = self.conns.get(name) {
+            return *conn;
+        }
+        let conn = ConnId(self.conns.len() as u64 + 1);
+        self.conns.insert(name.to_owned(), conn);
+        self.feed(Event::Connect { conn, client: "127.0.0.1".to_owned() });
+        conn
+    }
+
+    /// POSTs a message in session `S`.
+    pub(super) fn posts(&mut self, name: &str, body: &str) -> &mut Self {
+        self.sends(name, "POST", &[("mcp-session-id", "S")], body)
+    }
+
+    /// Calls a tool that is named after the exchange.
+    pub(super) fn calls(&mut self, name: &str, id: u64) -> &mut Self {
+        let body = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"{name}"}}}}"#);
+        self.posts(name, &body)
+    }
+
+    /// Opens the standalone GET of session `S`.
+    pub(super) fn gets(&mut self, name: &str) -> &mut Self {
+        self.sends(name, "GET", &[("mcp-session-id", "S"), ("accept", "text/event-stream")], "")
+    }
+
+    pub(super) fn leaves(&mut self, name: &str) -> &mut Self {
+        let exchange = self.id(name);
+        self.feed(Event::Left { exchange, ending: Ending::Fin });
+        self
+    }
+
+    /// The client stops reading the answer to this exchange: nothing written to it is reported.
+    pub(super) fn stops_reading(&mut self, name: &str) -> &mut Self {
+        self.slow = Some(self.id(name));
+        self
+    }
+
+    pub(super) fn reads_again(&mut self) -> &mut Self {
+        self.slow = None;
+        for (_, unit) in std::mem::take(&mut self.stuck) {
+            self.feed(Event::Passed { unit });
+        }
+        self
+    }
+
+    // --- what the server does ---
+
+    pub(super) fn head(&mut self, name: &str, status: u16, headers: &[(&str, &str)]) -> &mut Self {
+        let exchange = self.id(name);
+        let headers =
+            headers.iter().map(|(name, value)| ((*name).to_owned(), Bytes::copy_from_slice(value.as_bytes())));
+        let head = AnswerHead { status, headers: headers.collect(), source: Source::Server };
+        self.seen.get_mut(&exchange).expect("it was sent").head = Some(head.clone());
+        self.feed(Event::Head { exchange, head });
+        self
+    }
+
+    /// Answers with an event stream.
+    pub(super) fn streams(&mut self, name: &str) -> &mut Self {
+        self.head(name, 200, &[("content-type", "text/event-stream")])
+    }
+
+    pub(super) fn data(&mut self, name: &str, bytes: &str) -> &mut Self {
+        let exchange = self.id(name);
+        self.feed(Event::Data { exchange, bytes: Bytes::copy_from_slice(bytes.as_bytes()) });
+        self
+    }
+
+    pub(super) fn ends(&mut self, name: &str) -> &mut Self {
+        self.ends_as(name, Ending::Eof)
+    }
+
+    pub(super) fn ends_as(&mut self, name: &str, ending: Ending) -> &mut Self {
+        let exchange = self.id(name);
+        self.feed(Event::End { exchange, ending });
+        self
+    }
+
+    /// Answers the call of that id with an event stream of one event, and ends it.
+    pub(super) fn answers(&mut self, name: &str, id: u64) -> &mut Self {
+        self.streams(name).data(name, &tools::answer(id)).ends(name)
+    }
+
+    // --- time ---
+
+    /// Lets so many milliseconds go by.
+    pub(super) fn waits(&mut self, ms: u64) -> &mut Self {
+        let end = self.now + Duration::from_millis(ms);
+        while let Some(due) = self.engine.next_due().filter(|due| *due <= end) {
+            assert!(due > self.now || self.engine.next_due() == Some(due), "time never goes back");
+            self.now = self.now.max(due);
+            self.feed(Event::Tick);
+            assert_ne!(self.engine.next_due(), Some(due), "a tick that changes nothing would be asked for ever");
+        }
+        self.now = end;
+        self
+    }
+
+    pub(super) fn finishes(&mut self) -> &mut Self {
+        self.feed(Event::Finish);
+        self
+    }
+
+    // --- what was seen ---
+
+    pub(super) fn id(&self, name: &str) -> ExchangeId {
+        self.names[name]
+    }
+
+    pub(super) fn of(&self, name: &str) -> &Seen {
+        &self.seen[&self.id(name)]
+    }
+
+    pub(super) fn body(&self, name: &str) -> &str {
+        std::str::from_utf8(&self.of(name).body).expect("the tests write text")
+    }
+
+    pub(super) fn forwarded(&self, name: &str) -> bool {
+        self.of(name).forwarded.is_some()
+    }
+
+    /// What has left since this was asked last.
+    pub(super) fn left(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.left)
+    }
+
+    pub(super) fn tally(&self, rule: &str) -> RuleTally {
+        let summary = self.engine.summary();
+        summary.rules.into_iter().find(|tally| tally.name == rule).expect("the rule is there")
+    }
+
+    /// Matched, fired, effective.
+    pub(super) fn counts(&self, rule: &str) -> (u64, u64, u64) {
+        let tally = self.tally(rule);
+        (tally.matched, tally.fired, tally.effective)
+    }
+
+    pub(super) fn gates(&self) -> Vec<GateEntry> {
+        self.engine.summary().gates
+    }
+
+    pub(super) fn opened(&self) -> Vec<Opened> {
+        self.gates().into_iter().map(|gate| gate.opened).collect()
+    }
+
+    pub(super) fn points(&self) -> impl Iterator<Item = &PointEntry> {
+        self.entries.iter().filter_map(|entry| match entry {
+            Entry::Point(point) => Some(point),
+            Entry::Decision(_) | Entry::Gate(_) | Entry::Session(_) | Entry::Note(_) => None,
+        })
+    }
+
+    pub(super) fn point(&self, key: &str) -> &PointEntry {
+        self.points().find(|point| point.key == key).unwrap_or_else(|| {
+            let keys: Vec<_> = self.points().map(|point| &point.key).collect();
+            panic!("no point {key} in {keys:?}")
+        })
+    }
+
+    // --- the rim ---
+
+    pub(super) fn feed(&mut self, event: Event) {
+        let mut events = std::collections::VecDeque::from([event]);
+        while let Some(event) = events.pop_front() {
+            for command in self.engine.on(self.now, event) {
+                events.extend(self.obey(command));
+            }
+        }
+    }
+
+    fn obey(&mut self, command: Command) -> Vec<Event> {
+        match command {
+            Command::Admit { .. } | Command::CutConnection { .. } => Vec::new(),
+            Command::Read { exchange } => {
+                let body = RequestBody::Whole(self.seen[&exchange].request.clone());
+                vec![Event::Request { exchange, body }]
+            }
+            Command::Forward { exchange, unit, identity, body } => {
+                let seen = self.note("forward", exchange);
+                seen.identity = identity;
+                seen.forwarded = Some(body.unwrap_or_else(|| seen.request.clone()));
+                vec![Event::Passed { unit }]
+            }
+            Command::Head { exchange, unit, rechunk } => {
+                self.note("head", exchange).sent_head = Some(rechunk);
+                self.written(exchange, &[unit])
+            }
+            Command::Relay { exchange } => {
+                self.note("relay", exchange).relayed = true;
+                Vec::new()
+            }
+            Command::Write { exchange, bytes, marks } => {
+                let seen = self.note("write", exchange);
+                assert!(seen.ending.is_none(), "nothing is written after the end");
+                assert!(!bytes.is_empty() && seen.sent_head.is_some());
+                seen.body.extend_from_slice(&bytes);
+                seen.writes += 1;
+                let units: Vec<UnitId> = marks.iter().map(|mark| mark.unit).collect();
+                assert!(marks.is_sorted_by_key(|mark| mark.end) && marks.iter().all(|mark| mark.end <= bytes.len()));
+                self.written(exchange, &units)
+            }
+            Command::Finish { exchange, unit, ending, inside, settle } => {
+                let seen = self.note("finish", exchange);
+                assert!(seen.ending.is_none(), "a leg ends once");
+                assert!(ending != Ending::Eof || seen.sent_head.is_some(), "no end of a body before a head");
+                assert!(settle.is_none() || ending == Ending::Reset);
+                seen.ending = Some(ending);
+                seen.body.extend_from_slice(inside.as_ref().map_or(&[], |inside| &inside.part[..]));
+                seen.inside = inside;
+                if ending == Ending::Stall { Vec::new() } else { self.written(exchange, &[unit]) }
+            }
+            Command::PauseServer { exchange } => {
+                self.note("pause", exchange).paused = true;
+                Vec::new()
+            }
+            Command::ResumeServer { exchange } => {
+                self.note("resume", exchange).paused = false;
+                Vec::new()
+            }
+            Command::CloseServer { exchange, unit, fate } => {
+                self.note("close", exchange).server = Some(fate);
+                let now = matches!(fate, Fate::Close | Fate::Reset);
+                now.then_some(Event::Passed { unit }).into_iter().collect()
+            }
+            Command::Record(entry) => {
+                self.entries.push(*entry);
+                Vec::new()
+            }
+        }
+    }
+
+    fn written(&mut self, exchange: ExchangeId, units: &[UnitId]) -> Vec<Event> {
+        if self.slow == Some(exchange) {
+            self.stuck.extend(units.iter().map(|unit| (exchange, *unit)));
+            return Vec::new();
+        }
+        units.iter().map(|unit| Event::Passed { unit: *unit }).collect()
+    }
+
+    fn note(&mut self, what: &str, exchange: ExchangeId) -> &mut Seen {
+        let name = self.names.iter().find(|(_, id)| **id == exchange).map(|(name, _)| name.as_str());
+        self.left.push(format!("{what} {}", name.unwrap_or("?")));
+        self.seen.get_mut(&exchange).expect("only what was sent is answered")
+    }
+}

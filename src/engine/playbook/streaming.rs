@@ -1,0 +1,122 @@
+//! What passes when nothing fires: every byte, at once, in order.
+
+use super::super::engine::Setup;
+use super::super::event::Ending;
+use super::super::record::PointFate;
+use super::super::rpc::Id;
+use super::super::selector::At;
+use super::Play;
+use super::tools::{answer, at, delay, notification, of, question, rule};
+
+/// A proxy that kept an unfinished block back would deadlock a client that waits for its first byte.
+#[test]
+fn a_client_that_gets_one_byte_a_write_sees_each_at_once() {
+    let mut play = Play::new(vec![]);
+    play.calls("a", 1).streams("a");
+    let answer = answer(1);
+    for (n, byte) in answer.char_indices() {
+        play.data("a", &byte.to_string());
+        assert_eq!(play.of("a").writes, n + 1);
+    }
+    play.data("a", "data: no blank line").ends("a");
+    assert_eq!(play.body("a"), format!("{answer}data: no blank line"));
+    assert_eq!((play.of("a").ending, play.of("a").sent_head), (Some(Ending::Eof), Some(false)));
+}
+
+#[test]
+fn every_point_is_written_down_with_its_key_and_owner() {
+    let mut play = Play::new(vec![]);
+    play.calls("echo", 2).streams("echo");
+    play.data("echo", &[notification(1), ": ping\n\n".into(), question(2), answer(2)].concat()).ends("echo");
+    let fates: Vec<_> = play.points().map(|point| (&*point.key, point.fate)).collect();
+    let expected = [
+        ("s0/conn:1/connect#1", PointFate::Ended),
+        ("s1/early:1/request-head#1", PointFate::Ended),
+        ("s1/post:2/request#1", PointFate::Passed),
+        ("s1/post:2/head#1", PointFate::Passed),
+        ("s1/post:2/block#1", PointFate::Passed),
+        ("s1/post:2/block.comment#1", PointFate::Passed),
+        ("s1/post:2/block#2", PointFate::Passed),
+        ("s1/post:2/block#3", PointFate::Passed),
+        ("s1/post:2/end#1", PointFate::Passed),
+    ];
+    assert_eq!(fates, expected);
+    let asked = play.point("s1/post:2/block#2");
+    let owner = asked.owner.as_ref().expect("a question on a POST's stream belongs to its call");
+    assert_eq!((&owner.id, &*owner.method), (&Id::Number("2".into()), "tools/call"));
+    assert_eq!(owner.name.as_deref(), Some("echo"));
+    let answered = &play.point("s1/post:2/block#3").rpc[0];
+    assert_eq!((&*answered.kind, answered.method.as_deref()), ("response", Some("tools/call")));
+}
+
+#[test]
+fn each_ending_of_the_server_is_that_of_the_client() {
+    for ending in [Ending::Eof, Ending::Fin, Ending::Reset] {
+        let mut play = Play::new(vec![]);
+        play.calls("a", 1).streams("a").data("a", "data: hal").ends_as("a", ending);
+        assert_eq!((play.of("a").ending, play.body("a")), (Some(ending), "data: hal"));
+    }
+    let mut play = Play::new(vec![]);
+    play.calls("a", 1).ends_as("a", Ending::Reset);
+    assert_eq!((play.of("a").ending, play.of("a").sent_head), (Some(Ending::Reset), None));
+}
+
+#[test]
+fn a_client_that_leaves_takes_the_server_leg_with_it() {
+    let mut play = Play::new(vec![]);
+    play.calls("a", 1).streams("a").leaves("a");
+    assert_eq!(play.left().last().map(String::as_str), Some("close a"));
+    assert!(play.engine.exchanges.is_empty(), "nothing is remembered of it");
+    play.data("a", &answer(1)).ends("a");
+    assert_eq!(play.body("a"), "", "what comes late goes nowhere");
+}
+
+#[test]
+fn an_exchange_that_is_over_is_forgotten() {
+    let mut play = Play::new(vec![]);
+    for id in 0..50 {
+        play.calls(&format!("a{id}"), id).answers(&format!("a{id}"), id);
+    }
+    assert!(play.engine.exchanges.is_empty() && play.engine.flights.is_empty() && play.engine.busy.is_empty());
+    assert_eq!(play.engine.summary().exchanges, 50);
+}
+
+#[test]
+fn a_json_answer_passes_as_it_comes_and_is_one_block() {
+    for length in [true, false] {
+        let mut play = Play::new(vec![]);
+        let body = r#"{"jsonrpc":"2.0","id":1,"result":{}}"#;
+        let length = if length { body.len().to_string() } else { String::new() };
+        play.calls("a", 1).head("a", 200, &[("content-type", "application/json"), ("content-length", &length)]);
+        play.data("a", &body[..10]);
+        assert_eq!(play.body("a"), &body[..10]);
+        play.data("a", &body[10..]).ends("a");
+        assert_eq!(play.body("a"), body);
+        assert_eq!(play.point("s1/post:1/block#1").fate, PointFate::Passed);
+        assert_eq!(play.engine.calls.in_flight(1), 0);
+    }
+}
+
+#[test]
+fn a_body_that_nobody_asks_about_is_relayed_unseen() {
+    let rules = vec![rule("late", of(At::Request, "tools/call"), delay(5))];
+    let mut play = Play::with(Setup { rules, seed: 0, record: false });
+    play.calls("a", 1);
+    assert!(!play.forwarded("a"));
+    play.waits(5);
+    assert!(play.of("a").relayed);
+    let mut seen = Play::new(vec![rule("late", of(At::Request, "tools/call"), delay(5))]);
+    seen.calls("a", 1).waits(5);
+    assert!(seen.forwarded("a") && !seen.of("a").relayed, "what is recorded is seen");
+}
+
+#[test]
+fn only_a_rule_that_looks_into_a_body_asks_for_identity() {
+    let headers = [("mcp-session-id", "S"), ("accept-encoding", "gzip, deflate")];
+    let call = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call"}"#;
+    for (rules, asks) in [(vec![], false), (vec![rule("late", at(At::Block, "post"), delay(5))], true)] {
+        let mut play = Play::new(rules);
+        play.sends("a", "POST", &headers, call);
+        assert_eq!(play.of("a").identity, asks);
+    }
+}

@@ -1,0 +1,229 @@
+//! What travels: a point with all that is known of it, and the parcel in which it waits and leaves.
+//!
+//! The one rule it keeps: a parcel knows when it arrived, and every wait is counted from there.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use super::event::{ConnId, Ending, ExchangeId, Moment};
+use super::fault::Fault;
+use super::owner::{Belongs, Spoken};
+use super::plan::Plan;
+use super::record::PointFate;
+use super::selector::At;
+use super::sse::BlockKind;
+
+/// A point of an exchange, as it arrived.
+#[derive(Debug, Clone)]
+pub(super) struct Point {
+    pub(super) at: At,
+    pub(super) seq: u64,
+    pub(super) arrived: Moment,
+    pub(super) key: Arc<str>,
+    pub(super) conn: ConnId,
+    /// None at `connect`.
+    pub(super) exchange: Option<ExchangeId>,
+    pub(super) session: u64,
+    pub(super) belongs: Belongs,
+    pub(super) block: Option<BlockPoint>,
+    /// Of an end or a leave, how.
+    pub(super) ending: Option<Ending>,
+    /// How it ended for the client, if a rule made another ending of it.
+    pub(super) made: Option<Ending>,
+    pub(super) bytes: u64,
+    pub(super) hash: Option<u64>,
+    /// The rules that acted on it, by number.
+    pub(super) rules: Vec<usize>,
+    /// The sequence number of what let it go.
+    pub(super) by: u64,
+}
+
+/// What is known of a block.
+#[derive(Debug, Clone)]
+pub(super) struct BlockPoint {
+    pub(super) kind: BlockKind,
+    /// How many blocks of each kind had arrived on its exchange, itself included.
+    pub(super) counts: [u64; 7],
+    pub(super) event_id: Option<Bytes>,
+    pub(super) messages: Vec<Spoken>,
+}
+
+/// What is done when a parcel leaves.
+#[derive(Debug, Clone)]
+pub(super) enum Out {
+    /// A connection is read.
+    Admit,
+    /// A request's body is read.
+    Read,
+    /// A request goes to the server, perhaps with another body.
+    Forward(Option<Bytes>),
+    /// An answer's head goes to the client.
+    Head,
+    /// Bytes of an answer's body go to the client.
+    Bytes(Bytes),
+    /// The client's leg ends.
+    End(Ending),
+    /// The server's leg ends, because the client left so.
+    Leave(Ending),
+}
+
+/// What a parcel waits for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Until {
+    /// This moment.
+    Due(Moment),
+    /// The rule's condition; then it goes.
+    Hold,
+    /// The rule's condition; then its cut happens.
+    Cut,
+    /// The reorder window of this number closes.
+    Window(u64),
+    /// The parcel of this sequence number has left.
+    Behind(u64),
+    /// A stream opens to which the rule can move it.
+    Stream,
+}
+
+/// One thing that a parcel waits for, and whose rule says so.
+#[derive(Debug, Clone)]
+pub(super) struct Wait {
+    pub(super) rule: usize,
+    pub(super) until: Until,
+    /// When it is given up.
+    pub(super) limit: Option<Moment>,
+    /// The timer that was set for it.
+    pub(super) timer: Option<Moment>,
+}
+
+/// A cut that a rule wants when the parcel leaves.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct CutPlan {
+    pub(super) rule: usize,
+    /// Whether it goes on (`after`) while its `when` is awaited.
+    pub(super) later: bool,
+}
+
+/// A cut that waits for its `when` while its stream goes on, with the point it relates to.
+#[derive(Debug, Clone)]
+pub(super) struct ArmedCut {
+    pub(super) rule: usize,
+    pub(super) point: Point,
+    pub(super) timer: Option<Moment>,
+}
+
+/// Which queue a parcel stands in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum LaneId {
+    /// A client's connection.
+    Conn(ConnId),
+    /// An exchange's way to the server.
+    Up(ExchangeId),
+    /// An exchange's way to the client.
+    Down(ExchangeId),
+    /// Blocks taken from their stream that wait for another to open.
+    Astray,
+}
+
+/// What leaves together.
+#[derive(Debug, Clone)]
+pub(super) struct Parcel {
+    pub(super) seq: u64,
+    pub(super) out: Out,
+    /// Its points, each with the number of bytes up to and including its last.
+    pub(super) points: Vec<(usize, Point)>,
+    pub(super) waits: Vec<Wait>,
+    pub(super) cuts: Vec<CutPlan>,
+    /// Whether later parcels may leave before it.
+    pub(super) overtake: bool,
+    /// What became of it, if a rule took it away for good.
+    pub(super) lost: Option<PointFate>,
+    /// When its last wait ended; its arrival if it had none.
+    pub(super) ready: Moment,
+}
+
+impl Point {
+    /// A point of no exchange.
+    pub(super) fn new(at: At, seq: u64, arrived: Moment, key: Arc<str>, conn: ConnId) -> Self {
+        Self {
+            at,
+            seq,
+            arrived,
+            key,
+            conn,
+            exchange: None,
+            session: 0,
+            belongs: Belongs::default(),
+            block: None,
+            ending: None,
+            made: None,
+            bytes: 0,
+            hash: None,
+            rules: Vec::new(),
+            by: seq,
+        }
+    }
+}
+
+impl Parcel {
+    /// A parcel of one point.
+    pub(super) fn new(out: Out, point: Point) -> Self {
+        let (seq, ready) = (point.seq, point.arrived);
+        let mut parcel = Self::of_bytes(seq, ready, Bytes::new(), Vec::new());
+        parcel.out = out;
+        parcel.points.push((parcel.bytes(), point));
+        parcel
+    }
+
+    /// Bytes with the points that end in them.
+    pub(super) fn of_bytes(seq: u64, ready: Moment, bytes: Bytes, points: Vec<(usize, Point)>) -> Self {
+        let out = Out::Bytes(bytes);
+        Self { seq, out, points, waits: Vec::new(), cuts: Vec::new(), overtake: false, lost: None, ready }
+    }
+
+    /// Whether it is held by a rule that wants the server to feel it.
+    pub(super) fn stops_reading(&self, plan: &Plan) -> bool {
+        self.waits.iter().any(|wait| match &plan.rules[wait.rule].rule.fault {
+            Fault::Hold(hold) => wait.until == Until::Hold && !hold.reading,
+            Fault::Delay(_) | Fault::Cut(_) | Fault::Reorder(_) | Fault::Move(_) | Fault::Rewrite(_) => false,
+        })
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        match &self.out {
+            Out::Bytes(bytes) => bytes.len(),
+            Out::Admit | Out::Read | Out::Forward(_) | Out::Head | Out::End(_) | Out::Leave(_) => 0,
+        }
+    }
+}
+
+/// A queue of parcels that leave in order, unless one lets others overtake it (rule R17).
+#[derive(Debug, Default)]
+pub(super) struct Lane {
+    pub(super) parcels: VecDeque<Parcel>,
+    /// How many bytes stand in it.
+    pub(super) bytes: usize,
+}
+
+impl Lane {
+    pub(super) fn is_empty(&self) -> bool {
+        self.parcels.is_empty()
+    }
+
+    pub(super) fn push(&mut self, parcel: Parcel) {
+        self.bytes += parcel.bytes();
+        self.parcels.push_back(parcel);
+    }
+
+    pub(super) fn take(&mut self, index: usize) -> Option<Parcel> {
+        let parcel = self.parcels.remove(index)?;
+        self.bytes -= parcel.bytes();
+        Some(parcel)
+    }
+
+    pub(super) fn drain(&mut self) -> impl Iterator<Item = Parcel> {
+        self.bytes = 0;
+        std::mem::take(&mut self.parcels).into_iter()
+    }
+}
