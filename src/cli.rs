@@ -8,6 +8,8 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::demo::scene::Scene;
+
 /// Makes MCP's race and lifecycle bugs happen on demand: a transparent proxy for Streamable HTTP that holds, reorders,
 /// moves and cuts what crosses it, by rule.
 #[derive(Debug, Parser)]
@@ -36,6 +38,8 @@ pub enum Command {
     Run(Box<RunArgs>),
     /// Draw a journal as a timeline: client, proxy, server.
     Report(ReportArgs),
+    /// Show three bugs with a small server and client of its own.
+    Demo(DemoArgs),
 }
 
 /// `mishap run`.
@@ -102,6 +106,49 @@ pub struct ReportArgs {
     /// A file written by `mishap run --journal`; also one that was torn by a crash.
     #[arg(value_name = "JOURNAL")]
     pub journal: PathBuf,
+}
+
+/// `mishap demo`.
+#[derive(Debug, Clone, Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "Examples:\n  mishap demo\n  mishap demo serve\n  \
+                  mishap run -u http://127.0.0.1:3000/mcp -p get-opens-late -- mishap demo client {url} get-late"
+)]
+pub struct DemoArgs {
+    /// The scene to show: directly, with its profile, and fixed. Without it, all of them.
+    #[arg(value_enum)]
+    pub scene: Option<Scene>,
+    /// Or keep one of its peers up.
+    #[command(subcommand)]
+    pub part: Option<DemoPart>,
+}
+
+/// One of the demo's peers, as a program of its own.
+#[derive(Debug, Clone, Subcommand)]
+pub enum DemoPart {
+    /// Keep the demo's server up until Ctrl-C. Its URL is the first line on stdout, what happens in it goes to stderr.
+    #[command(after_help = "Example:\n  mishap demo serve -l 3000")]
+    Serve {
+        /// The address to listen on: IP:PORT, or a port on 127.0.0.1. Port 0 takes a free one.
+        #[arg(short, long, value_name = "ADDR", default_value = "127.0.0.1:0", value_parser = address)]
+        listen: SocketAddr,
+        /// Ask on the stream of the call that asks, not on the GET.
+        #[arg(long)]
+        fixed: bool,
+    },
+    /// Do the client's part of a scene: exit 0 if it went well, 1 if not.
+    #[command(after_help = "Example:\n  mishap demo client http://127.0.0.1:3000/mcp get-late")]
+    Client {
+        /// The URL of the demo's server, or of a proxy before it.
+        url: String,
+        /// The scene.
+        #[arg(value_enum, default_value = "get-late")]
+        scene: Scene,
+        /// Be the client in which the scene's flaw is fixed, if it is the client's.
+        #[arg(long)]
+        fixed: bool,
+    },
 }
 
 fn address(text: &str) -> Result<SocketAddr, String> {

@@ -4,6 +4,7 @@
 //! but `main` ends the process.
 
 pub mod check;
+pub mod demo;
 pub mod profiles;
 pub mod report;
 pub mod run;
@@ -41,5 +42,6 @@ pub fn execute(cli: Cli, out: &mut dyn Write, err: &mut dyn Write) -> io::Result
     match cli.command {
         Command::Run(args) => run::run(&args, out, err),
         Command::Report(args) => report::run(&args, out),
+        Command::Demo(args) => demo::run(&args, out, err),
     }
 }

@@ -6,7 +6,10 @@
 //! of one argument ([`server::Routing`], [`client::OnStreamEnd`], [`client::Attribution`]).
 
 pub mod client;
+pub mod programme;
+pub mod scene;
 pub mod server;
+pub mod stage;
 
 /// The protocol version both speak.
 pub const PROTOCOL: &str = "2025-11-25";

@@ -35,7 +35,7 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::BadUrl(url) => write!(f, "{url:?} is no URL of an MCP server; write http://HOST:PORT/PATH"),
-            Self::Transport(why) => write!(f, "no connection: {why}"),
+            Self::Transport(why) => f.write_str(why),
             Self::Status(status) => write!(f, "HTTP status {status}"),
             Self::StreamEnded => f.write_str("the stream ended without the answer"),
             Self::StreamBroke(why) => write!(f, "the stream broke before the answer: {why}"),

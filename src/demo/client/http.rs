@@ -66,13 +66,17 @@ impl Endpoint {
         message: Option<Value>,
     ) -> Result<Reply, Failure> {
         let request = self.request(method, session, message);
-        let stream = TcpStream::connect(&self.address).await.map_err(transport)?;
+        let stream = TcpStream::connect(&self.address).await.map_err(|error| self.unreachable(&error))?;
         let _ = stream.set_nodelay(true);
         let (mut sender, connection) =
-            hyper::client::conn::http1::handshake(TokioIo::new(stream)).await.map_err(transport)?;
+            hyper::client::conn::http1::handshake(TokioIo::new(stream)).await.map_err(|error| transport(&error))?;
         // It ends with the answer, or when the body that borrows from it is dropped.
         tokio::spawn(async move { drop(connection.await) });
-        Reply::new(sender.send_request(request).await.map_err(transport)?)
+        Reply::new(sender.send_request(request).await.map_err(|error| transport(&error))?)
+    }
+
+    fn unreachable(&self, error: &std::io::Error) -> Failure {
+        Failure::Transport(format!("{} cannot be reached: {error}", self.address))
     }
 
     fn request(&self, method: Method, session: Option<&Session>, message: Option<Value>) -> Request<Full<Bytes>> {
@@ -122,7 +126,7 @@ impl Reply {
 
     /// Reads an answer that carries nothing to its end.
     pub(super) async fn accepted(self) -> Result<(), Failure> {
-        self.body.collect().await.map(drop).map_err(transport)
+        self.body.collect().await.map(drop).map_err(|error| transport(&error))
     }
 
     /// The next message; `None` at the end.
@@ -153,6 +157,6 @@ impl Reply {
     }
 }
 
-fn transport(error: impl std::error::Error) -> Failure {
-    Failure::Transport(error.to_string())
+fn transport(error: &hyper::Error) -> Failure {
+    Failure::Transport(format!("the connection broke: {error}"))
 }
