@@ -31,6 +31,12 @@ fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
+fn file(name: &str, text: &str) -> String {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    fs::write(&path, text).expect("it can be written");
+    path.to_string_lossy().into_owned()
+}
+
 // === Built in ===
 
 #[test]
@@ -161,6 +167,37 @@ fn the_hash_tells_one_text_from_another() {
     assert_ne!(first.hash, other.hash);
 }
 
+// === JSON ===
+
+#[test]
+fn the_same_profile_in_json_gives_the_same_rules() {
+    let toml = file(
+        "same.toml",
+        "version = 1\n[[rule]]\nname = \"it\"\nmatch = { at = \"request\" }\nhold = \"2s\"\ntimes = 2\n",
+    );
+    let json = file(
+        "same.json",
+        r#"{"version": 1, "rule": [{"name": "it", "match": {"at": "request"}, "hold": "2s", "times": 2}]}"#,
+    );
+    assert_eq!(rules(&[&toml]), rules(&[&json]));
+}
+
+#[test]
+fn a_problem_in_json_has_its_line() {
+    let text =
+        "{\"version\": 1,\n \"rule\": [\n  {\"name\": \"it\",\n   \"match\": {\"at\": null}, \"hold\": \"2s\"}]}";
+    let path = file("wrong.json", text);
+    assert_eq!(
+        refused(&[&path]),
+        [format!(
+            "{path}:4: rule \"it\": `at` cannot be null; write {}",
+            r#""connect", "request-head", "request", "head", "block", "end" or "leave""#
+        )]
+    );
+    let path = file("no.json", "{\n\"version\" 1}");
+    assert_eq!(refused(&[&path]), [format!("{path}:2: not JSON: expected `:`")]);
+}
+
 // === Refused, with no line to point at ===
 
 #[test]
@@ -221,9 +258,8 @@ fn the_problems_of_all_profiles_are_reported() {
 
 #[test]
 fn a_profile_in_a_file_is_called_after_it() {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("mine.toml");
-    fs::write(&path, builtin::named("get-late-by").expect("it is built in").text).expect("it can be written");
-    let loaded = load(&[&path.to_string_lossy()]).expect("it loads");
+    let path = file("mine.toml", builtin::named("get-late-by").expect("it is built in").text);
+    let loaded = load(&[&path]).expect("it loads");
     assert_eq!(loaded.rules[0].name, "mine/delay-get");
-    assert_eq!(loaded.sources[0].path, Some(path));
+    assert_eq!(loaded.sources[0].path, Some(PathBuf::from(path)));
 }

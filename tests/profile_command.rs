@@ -47,7 +47,7 @@ fn a_right_profile_is_told_back_in_words() {
         concat!(
             "get-opens-late,plus=600ms: right\n",
             "  hold-get: at request (stream get), 1 at most in each session: hold until end (method tools/call, ",
-            "in flight 0) has passed 600ms ago, for 10s at most\n"
+            "in flight 0) passed 600ms ago, for 10s at most\n"
         )
     );
 }

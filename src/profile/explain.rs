@@ -159,6 +159,7 @@ fn seen(it: &Seen) -> String {
     let how = match it.leg {
         Some(Leg::Client) => "was seen by the client's leg",
         Some(Leg::Server) => "was seen by the server's leg",
+        Some(Leg::Both) | None if it.plus.is_some() => "passed",
         Some(Leg::Both) | None => "has passed",
     };
     format!("{ordinal}{next}{}{same} {how}{}", selector(&it.selector), plus_text(it.plus.as_ref()))

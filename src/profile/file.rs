@@ -5,12 +5,14 @@ use std::path::PathBuf;
 
 use super::builtin;
 use super::diagnose;
+use super::json;
 use super::problem::{Problem, Report, Spot};
 use super::read::Reader;
 use super::schema::FILE;
-use super::tree::{self, Entry, Node, Value};
+use super::tree::{self, Entry, Node, SyntaxError, Value};
 use super::uses::Use;
 use super::vars::Variables;
+use crate::engine::hash::digest;
 use crate::engine::rule::Rule;
 
 /// The rules of a run and where they come from.
@@ -37,7 +39,7 @@ pub struct Source {
     pub era: Vec<String>,
     /// Each variable and its value in this run, as TOML.
     pub vars: Vec<Var>,
-    /// A hash of the text (FNV-1a, 64 bits, in hexadecimal): whether two runs had the same profile.
+    /// A hash of the text: whether two runs had the same profile.
     pub hash: String,
 }
 
@@ -90,7 +92,7 @@ pub fn load(uses: &[Use]) -> Result<Loaded, Vec<Problem>> {
 /// With every problem found on the way, each once.
 pub fn check(used: &Use) -> Result<Loaded, Vec<Problem>> {
     let loaded = load(std::slice::from_ref(used));
-    let choices = find(used).ok().and_then(|(_, text)| tree::parse(&text).ok()).map(|tree| choices(&tree));
+    let choices = find(used).ok().and_then(|(_, text)| parse(used, &text).ok()).map(|tree| choices(&tree));
     let mut problems = Vec::new();
     for (name, value) in choices.unwrap_or_default() {
         let mut other = used.clone();
@@ -153,10 +155,11 @@ fn find(used: &Use) -> Result<(String, String), Problem> {
 /// Reads one profile.
 fn read_profile(used: &Use, name: &str, text: &str) -> Result<(Source, Vec<Rule>), Vec<Problem>> {
     let mut report = Report::new(&used.profile);
-    let tree = match tree::parse(text) {
+    let tree = match parse(used, text) {
         Ok(tree) => tree,
         Err(error) => {
-            report.broken(&Spot { line: error.line, variable: None }, format!("not TOML: {}", error.message));
+            let what = format!("not {}: {}", if used.is_json() { "JSON" } else { "TOML" }, error.message);
+            report.broken(&Spot { line: error.line, variable: None }, what);
             return Err(report.finish());
         }
     };
@@ -170,6 +173,10 @@ fn read_profile(used: &Use, name: &str, text: &str) -> Result<(Source, Vec<Rule>
     let mut problems = given.finish();
     problems.extend(reader.report.finish());
     if problems.is_empty() { Ok((source, rules)) } else { Err(problems) }
+}
+
+fn parse(used: &Use, text: &str) -> Result<Node, SyntaxError> {
+    if used.is_json() { json::parse(text) } else { tree::parse(text) }
 }
 
 /// Reads the rules and expectations.
@@ -265,11 +272,6 @@ fn source(used: &Use, name: &str, text: &str, tree: &Node, variables: &Variables
         provokes: texts("provokes"),
         era: texts("era"),
         vars: variables.values(),
-        hash: format!("{:016x}", fnv1a(text.as_bytes())),
+        hash: digest(text.as_bytes()),
     }
-}
-
-/// FNV-1a, 64 bits.
-fn fnv1a(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
 }

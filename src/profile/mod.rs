@@ -15,6 +15,7 @@ mod diagnose;
 mod expect;
 mod explain;
 mod file;
+mod json;
 mod params;
 mod pattern;
 mod problem;

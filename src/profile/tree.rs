@@ -24,6 +24,8 @@ pub(super) enum Value {
     Bool(bool),
     List(Vec<Node>),
     Table(Vec<Entry>),
+    /// JSON's null: TOML has none.
+    Null,
     /// A date, or a number beyond 64 bits: nothing in a profile is one.
     Other(String),
     /// What stood here was wrong, and that was reported: whatever is asked of it, there is nothing more to say.
@@ -93,6 +95,7 @@ impl Node {
             Value::List(_) => "a list",
             Value::Table(_) => "a table",
             Value::Other(_) => "a date or a number beyond 64 bits",
+            Value::Null => "null",
             Value::Missing => "missing",
         }
     }
@@ -114,6 +117,7 @@ impl Node {
                 format!("{{ {} }}", entries.join(", "))
             }
             Value::Other(text) => text.clone(),
+            Value::Null => "null".to_owned(),
             Value::Missing => String::new(),
         }
     }
@@ -126,7 +130,7 @@ impl Node {
             Value::Float(number) if number.is_finite() => (*number).into(),
             Value::Float(number) => number.to_string().into(),
             Value::Bool(value) => (*value).into(),
-            Value::Missing => serde_json::Value::Null,
+            Value::Null | Value::Missing => serde_json::Value::Null,
             Value::List(items) => items.iter().map(Self::to_json).collect(),
             Value::Table(entries) => entries.iter().map(|entry| (entry.key.clone(), entry.node.to_json())).collect(),
         }
@@ -163,14 +167,14 @@ impl Entry {
 // === Lines ===
 
 /// Where each line begins.
-struct Lines(Vec<usize>);
+pub(super) struct Lines(Vec<usize>);
 
 impl Lines {
-    fn of(text: &str) -> Self {
+    pub(super) fn of(text: &str) -> Self {
         Self(text.match_indices('\n').map(|(at, _)| at + 1).collect())
     }
 
-    fn line(&self, at: usize) -> usize {
+    pub(super) fn line(&self, at: usize) -> usize {
         self.0.partition_point(|start| *start <= at) + 1
     }
 

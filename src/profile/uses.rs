@@ -53,7 +53,11 @@ impl Use {
     /// Whether a path is meant and not a built-in profile.
     #[must_use]
     pub fn is_file(&self) -> bool {
-        self.profile.contains(['/', std::path::MAIN_SEPARATOR]) || self.profile.ends_with(".toml")
+        self.profile.contains(['/', std::path::MAIN_SEPARATOR]) || self.profile.ends_with(".toml") || self.is_json()
+    }
+
+    pub(super) fn is_json(&self) -> bool {
+        self.profile.ends_with(".json")
     }
 
     /// The argument, as messages name it.

@@ -274,7 +274,9 @@ impl Variables {
                 None
             }
             Value::Missing => None,
-            Value::Int(_) | Value::Float(_) | Value::Bool(_) | Value::Other(_) => Some(variable.value.to_toml()),
+            Value::Null | Value::Int(_) | Value::Float(_) | Value::Bool(_) | Value::Other(_) => {
+                Some(variable.value.to_toml())
+            }
         }
     }
 
