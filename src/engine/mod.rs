@@ -40,4 +40,4 @@ mod sighting;
 mod unit;
 
 #[cfg(test)]
-mod playbook;
+pub(crate) mod playbook;

@@ -6,7 +6,7 @@
 mod cuts;
 mod holds;
 mod streaming;
-mod tools;
+pub(crate) mod tools;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -23,34 +23,34 @@ use super::rule::Rule;
 
 /// What became of an exchange, as its two peers saw it.
 #[derive(Debug, Default)]
-pub(super) struct Seen {
-    pub(super) request: Bytes,
+pub(crate) struct Seen {
+    pub(crate) request: Bytes,
     /// The body that was forwarded, if the request was.
-    pub(super) forwarded: Option<Bytes>,
-    pub(super) identity: bool,
-    pub(super) head: Option<AnswerHead>,
+    pub(crate) forwarded: Option<Bytes>,
+    pub(crate) identity: bool,
+    pub(crate) head: Option<AnswerHead>,
     /// Whether the head was sent on, and whether its length had to go.
-    pub(super) sent_head: Option<bool>,
-    pub(super) body: Vec<u8>,
+    pub(crate) sent_head: Option<bool>,
+    pub(crate) body: Vec<u8>,
     /// How many writes made the body.
-    pub(super) writes: usize,
-    pub(super) ending: Option<Ending>,
-    pub(super) inside: Option<Inside>,
-    pub(super) server: Option<Fate>,
-    pub(super) relayed: bool,
-    pub(super) paused: bool,
+    pub(crate) writes: usize,
+    pub(crate) ending: Option<Ending>,
+    pub(crate) inside: Option<Inside>,
+    pub(crate) server: Option<Fate>,
+    pub(crate) relayed: bool,
+    pub(crate) paused: bool,
 }
 
 /// A rim of one's own.
-pub(super) struct Play {
-    pub(super) engine: Engine,
-    pub(super) now: Moment,
-    pub(super) seen: BTreeMap<ExchangeId, Seen>,
+pub(crate) struct Play {
+    pub(crate) engine: Engine,
+    pub(crate) now: Moment,
+    pub(crate) seen: BTreeMap<ExchangeId, Seen>,
     names: BTreeMap<String, ExchangeId>,
     conns: BTreeMap<String, ConnId>,
-    pub(super) entries: Vec<Entry>,
+    pub(crate) entries: Vec<Entry>,
     /// Everything that left, in order: `forward a`, `head a`, `write a`, `finish a`, `close a`.
-    pub(super) left: Vec<String>,
+    pub(crate) left: Vec<String>,
     /// Units whose last byte is not written, while the client of their exchange does not read.
     stuck: Vec<(ExchangeId, UnitId)>,
     slow: Option<ExchangeId>,
@@ -58,11 +58,11 @@ pub(super) struct Play {
 
 impl Play {
     /// A run with these rules in which everything is recorded.
-    pub(super) fn new(rules: Vec<Rule>) -> Self {
+    pub(crate) fn new(rules: Vec<Rule>) -> Self {
         Self::with(Setup { rules, seed: 1, record: true })
     }
 
-    pub(super) fn with(setup: Setup) -> Self {
+    pub(crate) fn with(setup: Setup) -> Self {
         Self {
             engine: Engine::new(setup),
             now: Moment::default(),
@@ -79,7 +79,7 @@ impl Play {
     // --- what the client does ---
 
     /// Sends a request, the connection being named after it.
-    pub(super) fn sends(&mut self, name: &str, method: &str, headers: &[(&str, &str)], body: &str) -> &mut Self {
+    pub(crate) fn sends(&mut self, name: &str, method: &str, headers: &[(&str, &str)], body: &str) -> &mut Self {
         let id = ExchangeId(self.names.len() as u64 + 1);
         self.names.insert(name.to_owned(), id);
         let conn = self.connects(name);
@@ -92,7 +92,7 @@ impl Play {
         self
     }
 
-    pub(super) fn connects(&mut self, name: &str) -> ConnId {
+    pub(crate) fn connects(&mut self, name: &str) -> ConnId {
         if let Some(conn) = self.conns.get(name) {
             return *conn;
         }
@@ -103,34 +103,34 @@ impl Play {
     }
 
     /// POSTs a message in session `S`.
-    pub(super) fn posts(&mut self, name: &str, body: &str) -> &mut Self {
+    pub(crate) fn posts(&mut self, name: &str, body: &str) -> &mut Self {
         self.sends(name, "POST", &[("mcp-session-id", "S")], body)
     }
 
     /// Calls a tool that is named after the exchange.
-    pub(super) fn calls(&mut self, name: &str, id: u64) -> &mut Self {
+    pub(crate) fn calls(&mut self, name: &str, id: u64) -> &mut Self {
         let body = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"{name}"}}}}"#);
         self.posts(name, &body)
     }
 
     /// Opens the standalone GET of session `S`.
-    pub(super) fn gets(&mut self, name: &str) -> &mut Self {
+    pub(crate) fn gets(&mut self, name: &str) -> &mut Self {
         self.sends(name, "GET", &[("mcp-session-id", "S"), ("accept", "text/event-stream")], "")
     }
 
-    pub(super) fn leaves(&mut self, name: &str) -> &mut Self {
+    pub(crate) fn leaves(&mut self, name: &str) -> &mut Self {
         let exchange = self.id(name);
         self.feed(Event::Left { exchange, ending: Ending::Fin });
         self
     }
 
     /// The client stops reading the answer to this exchange: nothing written to it is reported.
-    pub(super) fn stops_reading(&mut self, name: &str) -> &mut Self {
+    pub(crate) fn stops_reading(&mut self, name: &str) -> &mut Self {
         self.slow = Some(self.id(name));
         self
     }
 
-    pub(super) fn reads_again(&mut self) -> &mut Self {
+    pub(crate) fn reads_again(&mut self) -> &mut Self {
         self.slow = None;
         for (_, unit) in std::mem::take(&mut self.stuck) {
             self.feed(Event::Passed { unit });
@@ -140,7 +140,7 @@ impl Play {
 
     // --- what the server does ---
 
-    pub(super) fn head(&mut self, name: &str, status: u16, headers: &[(&str, &str)]) -> &mut Self {
+    pub(crate) fn head(&mut self, name: &str, status: u16, headers: &[(&str, &str)]) -> &mut Self {
         let exchange = self.id(name);
         let headers =
             headers.iter().map(|(name, value)| ((*name).to_owned(), Bytes::copy_from_slice(value.as_bytes())));
@@ -151,35 +151,35 @@ impl Play {
     }
 
     /// Answers with an event stream.
-    pub(super) fn streams(&mut self, name: &str) -> &mut Self {
+    pub(crate) fn streams(&mut self, name: &str) -> &mut Self {
         self.head(name, 200, &[("content-type", "text/event-stream")])
     }
 
-    pub(super) fn data(&mut self, name: &str, bytes: &str) -> &mut Self {
+    pub(crate) fn data(&mut self, name: &str, bytes: &str) -> &mut Self {
         let exchange = self.id(name);
         self.feed(Event::Data { exchange, bytes: Bytes::copy_from_slice(bytes.as_bytes()) });
         self
     }
 
-    pub(super) fn ends(&mut self, name: &str) -> &mut Self {
+    pub(crate) fn ends(&mut self, name: &str) -> &mut Self {
         self.ends_as(name, Ending::Eof)
     }
 
-    pub(super) fn ends_as(&mut self, name: &str, ending: Ending) -> &mut Self {
+    pub(crate) fn ends_as(&mut self, name: &str, ending: Ending) -> &mut Self {
         let exchange = self.id(name);
         self.feed(Event::End { exchange, ending });
         self
     }
 
     /// Answers the call of that id with an event stream of one event, and ends it.
-    pub(super) fn answers(&mut self, name: &str, id: u64) -> &mut Self {
+    pub(crate) fn answers(&mut self, name: &str, id: u64) -> &mut Self {
         self.streams(name).data(name, &tools::answer(id)).ends(name)
     }
 
     // --- time ---
 
     /// Lets so many milliseconds go by.
-    pub(super) fn waits(&mut self, ms: u64) -> &mut Self {
+    pub(crate) fn waits(&mut self, ms: u64) -> &mut Self {
         let end = self.now + Duration::from_millis(ms);
         while let Some(due) = self.engine.next_due().filter(|due| *due <= end) {
             assert!(due > self.now || self.engine.next_due() == Some(due), "time never goes back");
@@ -191,61 +191,61 @@ impl Play {
         self
     }
 
-    pub(super) fn finishes(&mut self) -> &mut Self {
+    pub(crate) fn finishes(&mut self) -> &mut Self {
         self.feed(Event::Finish);
         self
     }
 
     // --- what was seen ---
 
-    pub(super) fn id(&self, name: &str) -> ExchangeId {
+    pub(crate) fn id(&self, name: &str) -> ExchangeId {
         self.names[name]
     }
 
-    pub(super) fn of(&self, name: &str) -> &Seen {
+    pub(crate) fn of(&self, name: &str) -> &Seen {
         &self.seen[&self.id(name)]
     }
 
-    pub(super) fn body(&self, name: &str) -> &str {
+    pub(crate) fn body(&self, name: &str) -> &str {
         std::str::from_utf8(&self.of(name).body).expect("the tests write text")
     }
 
-    pub(super) fn forwarded(&self, name: &str) -> bool {
+    pub(crate) fn forwarded(&self, name: &str) -> bool {
         self.of(name).forwarded.is_some()
     }
 
     /// What has left since this was asked last.
-    pub(super) fn left(&mut self) -> Vec<String> {
+    pub(crate) fn left(&mut self) -> Vec<String> {
         std::mem::take(&mut self.left)
     }
 
-    pub(super) fn tally(&self, rule: &str) -> RuleTally {
+    pub(crate) fn tally(&self, rule: &str) -> RuleTally {
         let summary = self.engine.summary();
         summary.rules.into_iter().find(|tally| tally.name == rule).expect("the rule is there")
     }
 
     /// Matched, fired, effective.
-    pub(super) fn counts(&self, rule: &str) -> (u64, u64, u64) {
+    pub(crate) fn counts(&self, rule: &str) -> (u64, u64, u64) {
         let tally = self.tally(rule);
         (tally.matched, tally.fired, tally.effective)
     }
 
-    pub(super) fn gates(&self) -> Vec<GateEntry> {
+    pub(crate) fn gates(&self) -> Vec<GateEntry> {
         self.engine.summary().gates
     }
 
-    pub(super) fn opened(&self) -> Vec<Opened> {
+    pub(crate) fn opened(&self) -> Vec<Opened> {
         self.gates().into_iter().map(|gate| gate.opened).collect()
     }
 
-    pub(super) fn points(&self) -> impl Iterator<Item = &PointEntry> {
+    pub(crate) fn points(&self) -> impl Iterator<Item = &PointEntry> {
         self.entries.iter().filter_map(|entry| match entry {
             Entry::Point(point) => Some(point),
             Entry::Decision(_) | Entry::Gate(_) | Entry::Session(_) | Entry::Note(_) => None,
         })
     }
 
-    pub(super) fn point(&self, key: &str) -> &PointEntry {
+    pub(crate) fn point(&self, key: &str) -> &PointEntry {
         self.points().find(|point| point.key == key).unwrap_or_else(|| {
             let keys: Vec<_> = self.points().map(|point| &point.key).collect();
             panic!("no point {key} in {keys:?}")
@@ -254,7 +254,7 @@ impl Play {
 
     // --- the rim ---
 
-    pub(super) fn feed(&mut self, event: Event) {
+    pub(crate) fn feed(&mut self, event: Event) {
         let mut events = std::collections::VecDeque::from([event]);
         while let Some(event) = events.pop_front() {
             for command in self.engine.on(self.now, event) {

@@ -40,3 +40,6 @@ pub fn all() -> &'static [Builtin] {
 pub fn named(name: &str) -> Option<&'static Builtin> {
     PROFILES.iter().find(|profile| profile.name == name)
 }
+
+#[cfg(test)]
+mod plays;

@@ -12,7 +12,7 @@ use super::super::rule::Rule;
 use super::super::selector::{At, Glob, MessageSelector, Selector};
 use super::super::trigger::{Scope, Trigger};
 
-pub(in crate::engine) fn glob(pattern: &str) -> Option<Glob> {
+pub(crate) fn glob(pattern: &str) -> Option<Glob> {
     let (any, none) = match pattern.strip_prefix('!') {
         Some(pattern) => (vec![], vec![pattern.to_owned()]),
         None => (vec![pattern.to_owned()], vec![]),
@@ -21,22 +21,22 @@ pub(in crate::engine) fn glob(pattern: &str) -> Option<Glob> {
 }
 
 /// Points of this kind on this stream (`*`: any).
-pub(in crate::engine) fn at(at: At, stream: &str) -> Selector {
+pub(crate) fn at(at: At, stream: &str) -> Selector {
     Selector { stream: glob(stream), ..Selector::any(at) }
 }
 
 /// Points of this kind of exchanges whose POST carries this method.
-pub(in crate::engine) fn of(point: At, method: &str) -> Selector {
+pub(crate) fn of(point: At, method: &str) -> Selector {
     Selector { method: glob(method), ..Selector::any(point) }
 }
 
 /// Blocks whose message is of this kind.
-pub(in crate::engine) fn message(kind: &str) -> Selector {
+pub(crate) fn message(kind: &str) -> Selector {
     let message = MessageSelector { kind: glob(kind), ..MessageSelector::default() };
     Selector { message: Some(message), ..Selector::any(At::Block) }
 }
 
-pub(in crate::engine) fn rule(name: &str, selector: Selector, fault: Fault) -> Rule {
+pub(crate) fn rule(name: &str, selector: Selector, fault: Fault) -> Rule {
     Rule {
         name: name.to_owned(),
         selector,
@@ -49,19 +49,19 @@ pub(in crate::engine) fn rule(name: &str, selector: Selector, fault: Fault) -> R
     }
 }
 
-pub(in crate::engine) fn ms(ms: u64) -> Duration {
+pub(crate) fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)
 }
 
-pub(in crate::engine) fn delay(time: u64) -> Fault {
+pub(crate) fn delay(time: u64) -> Fault {
     Fault::Delay(Delay { time: Time::Fixed(ms(time)), overtake: false })
 }
 
-pub(in crate::engine) fn hold(until: Condition) -> Fault {
+pub(crate) fn hold(until: Condition) -> Fault {
     Fault::Hold(Hold { until, limit: Some(ms(10_000)), overtake: false, reading: true })
 }
 
-pub(in crate::engine) fn cut(ending: Ending, place: Place) -> Cut {
+pub(crate) fn cut(ending: Ending, place: Place) -> Cut {
     Cut {
         ending,
         place,
@@ -74,29 +74,29 @@ pub(in crate::engine) fn cut(ending: Ending, place: Place) -> Cut {
     }
 }
 
-pub(in crate::engine) fn after(time: u64) -> Condition {
+pub(crate) fn after(time: u64) -> Condition {
     Condition::After(Time::Fixed(ms(time)))
 }
 
-pub(in crate::engine) fn sight(selector: Selector) -> Seen {
+pub(crate) fn sight(selector: Selector) -> Seen {
     Seen { selector, leg: None, same: Same::Session, nth: 1, next: false, plus: None }
 }
 
-pub(in crate::engine) fn seen(selector: Selector) -> Condition {
+pub(crate) fn seen(selector: Selector) -> Condition {
     Condition::Seen(Box::new(sight(selector)))
 }
 
 /// The event that answers a request.
-pub(in crate::engine) fn answer(id: u64) -> String {
+pub(crate) fn answer(id: u64) -> String {
     format!("event: message\ndata: {{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{}}}}\n\n")
 }
 
 /// The event of a server's request.
-pub(in crate::engine) fn question(id: u64) -> String {
+pub(crate) fn question(id: u64) -> String {
     format!("data: {{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"elicitation/create\",\"params\":{{}}}}\n\n")
 }
 
 /// The event of a notification.
-pub(in crate::engine) fn notification(n: u64) -> String {
+pub(crate) fn notification(n: u64) -> String {
     format!("data: {{\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":{{\"n\":{n}}}}}\n\n")
 }
