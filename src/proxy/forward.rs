@@ -132,7 +132,7 @@ async fn answered(
 
 /// Answers in the server's place, because the request cannot be forwarded.
 async fn refuse(client: &Arc<Client>, body: ClientBody, method: &Method, fault: &Fault) -> Response<ClientBody> {
-    answered(client, body, method, None, ServerLeg::made(answer::refuse(fault, None), client)).await
+    answered(client, body, method, None, ServerLeg::made(answer::refuse(fault, None))).await
 }
 
 /// Makes the request's head fit for the server. Returns the `Host` by which the client knows the proxy.

@@ -34,9 +34,10 @@ enum State {
 }
 
 /// Gives a server's leg a task of its own.
-pub(crate) fn adopt(reading: Reading, exchange: &Arc<Exchange>) {
+pub(crate) fn adopt(mut reading: Reading, exchange: &Arc<Exchange>) {
     // Outside a runtime (the run is being torn down) there is nobody to read it.
     let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+    reading.disown();
     let orphan = Orphan { reading, exchange: Arc::clone(exchange), state: State::Waiting, limit: None };
     runtime.spawn(orphan.live());
 }

@@ -136,6 +136,11 @@ impl Reading {
         self.trailers.is_some()
     }
 
+    /// The client goes on without it.
+    pub(crate) fn disown(&mut self) {
+        self.server.disown();
+    }
+
     pub(crate) fn into_server(self) -> ServerLeg {
         self.server
     }

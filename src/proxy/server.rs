@@ -38,7 +38,8 @@ pub(crate) enum Arrival {
 pub(crate) struct ServerLeg {
     state: State,
     way: Arc<Way>,
-    client: Arc<Client>,
+    /// For whose next exchange the connection is kept.
+    client: Option<Arc<Client>>,
     /// To be kept for the next exchange if this one ends well.
     connection: Option<Connection>,
     leave: Option<Arc<Leave>>,
@@ -76,15 +77,15 @@ impl ServerLeg {
     ) -> Self {
         informational::pass(&mut request, &client.link, leave.clone());
         let asking = ask(request, Arc::clone(client), Arc::clone(&way));
-        Self { state: State::Asking(Box::pin(asking)), way, client: Arc::clone(client), connection: None, leave }
+        Self { state: State::Asking(Box::pin(asking)), way, client: Some(Arc::clone(client)), connection: None, leave }
     }
 
     /// An answer made by the proxy.
-    pub(crate) fn made(response: Response<Bytes>, client: &Arc<Client>) -> Self {
+    pub(crate) fn made(response: Response<Bytes>) -> Self {
         Self {
             state: State::Known(answer::arrivals(response)),
             way: Arc::default(),
-            client: Arc::clone(client),
+            client: None,
             connection: None,
             leave: None,
         }
@@ -129,13 +130,20 @@ impl ServerLeg {
     fn end(&mut self, ending: Ending) {
         self.state = State::Known([Arrival::End(ending)].into());
         self.way.set(None);
-        let Some(connection) = self.connection.take().filter(|_| ending == Ending::Eof) else { return };
+        let (Some(connection), Some(client), Ending::Eof) = (self.connection.take(), &self.client, ending) else {
+            return;
+        };
         if self.leave.as_ref().is_some_and(|leave| !leave.is_given()) {
             // The body was never sent and never will be: neither connection can carry another request.
             connection.link.cut(Cut::at_once(Ending::Fin));
         } else {
-            self.client.keep(connection);
+            client.keep(connection);
         }
+    }
+
+    /// The client goes on without it: what it will use next is another connection.
+    pub(crate) fn disown(&mut self) {
+        self.client = None;
     }
 
     /// Closes the leg as a client that leaves so would, unless it is over.

@@ -42,45 +42,48 @@ fn a_json_rpc_request_to_a_server_that_is_down_gets_a_json_rpc_error() {
 #[test]
 fn what_is_no_http_is_a_bad_gateway() {
     let upstream = Upstream::listen();
-    let rim = Rim::transparent(&upstream);
-    for answer in ["SSH-2.0-x\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n"] {
-        let mut client = rim.getting();
-        let mut server = upstream.next();
-        server.request();
-        server.send(answer);
-        let head = client.answer();
-        assert_eq!((head.status(), head.value(MARKER.as_str()).as_deref()), (502, Some("upstream-bad-answer")));
+    for rim in Rim::both(&upstream) {
+        for answer in ["SSH-2.0-x\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n"] {
+            let mut client = rim.getting();
+            let mut server = upstream.next();
+            server.request();
+            server.send(answer);
+            let head = client.answer();
+            assert_eq!((head.status(), head.value(MARKER.as_str()).as_deref()), (502, Some("upstream-bad-answer")));
+        }
     }
 }
 
 #[test]
 fn a_broken_chunk_is_whose_it_is() {
     let upstream = Upstream::listen();
-    let rim = Rim::transparent(&upstream);
-    let mut client = rim.client();
-    client.send(rim.request("POST / HTTP/1.1\r\nHost: @\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"));
-    let head = client.answer();
-    assert_eq!((head.status(), head.value(MARKER.as_str()).as_deref()), (400, Some("bad-request")));
+    for rim in Rim::both(&upstream) {
+        let mut client = rim.client();
+        client.send(rim.request("POST / HTTP/1.1\r\nHost: @\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"));
+        let head = client.answer();
+        assert_eq!((head.status(), head.value(MARKER.as_str()).as_deref()), (400, Some("bad-request")));
 
-    let mut client = rim.getting();
-    let mut server = upstream.next();
-    server.request();
-    server.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\nzz\r\n");
-    client.answer();
-    client.sees("ok");
-    assert_eq!(client.end(), End::Fin);
+        let mut client = rim.getting();
+        let mut server = upstream.next();
+        server.request();
+        server.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\nzz\r\n");
+        client.answer();
+        client.sees("ok");
+        assert_eq!(client.end(), End::Fin);
+    }
 }
 
 #[test]
 fn stopping_the_proxy_closes_what_is_open() {
     let upstream = Upstream::listen();
-    let rim = Rim::transparent(&upstream);
-    let mut client = rim.getting();
-    let mut server = upstream.next();
-    server.request();
-    drop(rim);
-    assert_eq!(client.closed(), Closed::Fin);
-    assert_eq!(server.closed(), Closed::Fin);
+    for rim in Rim::both(&upstream) {
+        let mut client = rim.getting();
+        let mut server = upstream.next();
+        server.request();
+        drop(rim);
+        assert_eq!(client.closed(), Closed::Fin);
+        assert_eq!(server.closed(), Closed::Fin);
+    }
 }
 
 #[tokio::test]

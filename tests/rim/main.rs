@@ -6,6 +6,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot set its scene fails")]
 
 mod broken;
+mod cuts;
 mod endings;
 mod heads;
 mod relay;
@@ -16,6 +17,7 @@ mod rim;
 mod common {
     pub(crate) mod body;
     pub(crate) mod peer;
+    pub(crate) mod scratch;
     pub(crate) mod upstream;
     pub(crate) mod wire;
 }

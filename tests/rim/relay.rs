@@ -10,21 +10,22 @@ const SSE: &str = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfe
 #[test]
 fn head_and_every_byte_are_on_their_way_at_once() {
     let upstream = Upstream::listen();
-    let rim = Rim::transparent(&upstream);
-    let mut client = rim.getting();
-    let mut server = upstream.next();
-    server.request();
-    server.send(SSE);
-    assert_eq!(client.answer().status(), 200);
-    for byte in b"id: 1\ndata: x\n\n" {
-        server.send_chunk([*byte]);
-        client.sees([*byte]);
+    for rim in Rim::both(&upstream) {
+        let mut client = rim.getting();
+        let mut server = upstream.next();
+        server.request();
+        server.send(SSE);
+        assert_eq!(client.answer().status(), 200);
+        for byte in b"id: 1\ndata: x\n\n" {
+            server.send_chunk([*byte]);
+            client.sees([*byte]);
+        }
+        server.send_last_chunk();
+        assert_eq!(client.end(), End::Eof);
     }
-    server.send_last_chunk();
-    assert_eq!(client.end(), End::Eof);
 }
 
-// A proxy that reads a request's body before it forwards the head, or the whole before the first byte, deadlocks here.
+// Only past the engine: it judges whole requests. A proxy that reads a body before it forwards the head, or the whole before the first byte, deadlocks here.
 #[test]
 fn a_request_streams_too() {
     let upstream = Upstream::listen();
@@ -46,64 +47,67 @@ fn a_request_streams_too() {
 #[test]
 fn a_length_stays_a_length_and_chunks_stay_chunks() {
     let upstream = Upstream::listen();
-    let rim = Rim::transparent(&upstream);
-    let mut client = rim.getting();
-    let mut server = upstream.next();
-    server.request();
-    let answer = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: 9\r\n\r\ndata: 1\n\n";
-    server.send(answer);
-    let (head, body) = client.whole_answer();
-    assert_eq!([head.raw, body].concat(), answer.as_bytes());
+    for rim in Rim::both(&upstream) {
+        let mut client = rim.getting();
+        let mut server = upstream.next();
+        server.request();
+        let answer = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: 9\r\n\r\ndata: 1\n\n";
+        server.send(answer);
+        let (head, body) = client.whole_answer();
+        assert_eq!([head.raw, body].concat(), answer.as_bytes());
 
-    client.send(rim.request("GET /mcp HTTP/1.1\r\nHost: @\r\n\r\n"));
-    server.request();
-    let answer = format!("{SSE}9\r\ndata: 1\n\n\r\n0\r\n\r\n");
-    server.send(&answer);
-    let (head, body) = client.whole_answer();
-    assert_eq!(String::from_utf8(head.raw).unwrap(), SSE);
-    assert_eq!(body, b"data: 1\n\n");
+        client.send(rim.request("GET /mcp HTTP/1.1\r\nHost: @\r\n\r\n"));
+        server.request();
+        let answer = format!("{SSE}9\r\ndata: 1\n\n\r\n0\r\n\r\n");
+        server.send(&answer);
+        let (head, body) = client.whole_answer();
+        assert_eq!(String::from_utf8(head.raw).unwrap(), SSE);
+        assert_eq!(body, b"data: 1\n\n");
+    }
 }
 
 // A pooling proxy, or one that opens a connection for each request, would show another number.
 #[test]
 fn one_client_connection_has_one_server_connection() {
     let upstream = Upstream::listen();
-    let rim = Rim::transparent(&upstream);
-    let mut clients = [rim.getting(), rim.getting()];
-    let mut servers = [upstream.next(), upstream.next()];
-    for _ in 0..3 {
-        for server in &mut servers {
-            server.request();
-            server.send("HTTP/1.1 204 No Content\r\n\r\n");
+    for rim in Rim::both(&upstream) {
+        let mut clients = [rim.getting(), rim.getting()];
+        let mut servers = [upstream.next(), upstream.next()];
+        for _ in 0..3 {
+            for server in &mut servers {
+                server.request();
+                server.send("HTTP/1.1 204 No Content\r\n\r\n");
+            }
+            for client in &mut clients {
+                assert_eq!(client.answer().status(), 204);
+                client.send(rim.request("GET /mcp HTTP/1.1\r\nHost: @\r\n\r\n"));
+            }
         }
-        for client in &mut clients {
-            assert_eq!(client.answer().status(), 204);
-            client.send(rim.request("GET /mcp HTTP/1.1\r\nHost: @\r\n\r\n"));
-        }
+        assert!(upstream.is_idle());
     }
-    assert_eq!(upstream.accepted(), 2);
 }
 
 #[test]
 fn sixty_streams_run_side_by_side() {
     let upstream = Upstream::listen();
-    let rim = Rim::transparent(&upstream);
-    let mut pairs: Vec<_> = (0..60)
-        .map(|_| {
-            let client = rim.getting();
-            let mut server = upstream.next();
-            server.request();
-            server.send(SSE);
-            (client, server)
-        })
-        .collect();
-    for (client, _) in &mut pairs {
-        assert_eq!(client.answer().status(), 200);
-    }
-    for (n, (client, server)) in pairs.iter_mut().enumerate().rev() {
-        let event = format!("data: {n}\n\n");
-        server.send_chunk(&event);
-        client.sees(&event);
+    for rim in Rim::both(&upstream) {
+        let mut pairs: Vec<_> = (0..60)
+            .map(|_| {
+                let client = rim.getting();
+                let mut server = upstream.next();
+                server.request();
+                server.send(SSE);
+                (client, server)
+            })
+            .collect();
+        for (client, _) in &mut pairs {
+            assert_eq!(client.answer().status(), 200);
+        }
+        for (n, (client, server)) in pairs.iter_mut().enumerate().rev() {
+            let event = format!("data: {n}\n\n");
+            server.send_chunk(&event);
+            client.sees(&event);
+        }
     }
 }
 
@@ -111,18 +115,19 @@ fn sixty_streams_run_side_by_side() {
 #[test]
 fn a_client_that_does_not_read_stops_the_server() {
     let upstream = Upstream::listen();
-    let rim = Rim::transparent(&upstream);
-    let mut client = rim.getting();
-    let mut server = upstream.next();
-    server.request();
-    server.send(SSE);
-    client.answer();
-    let body = vec![b'x'; 32 << 20];
-    let sent = server.send_beside([format!("{:x}\r\n", body.len()).as_bytes(), &body, b"\r\n0\r\n\r\n"].concat());
-    // Nothing to wait for here: it must still be writing when the client begins to read.
-    assert!(!sent.is_finished());
-    let (got, end) = client.rest();
-    assert!(got == body);
-    assert_eq!(end, End::Eof);
-    sent.join().unwrap().unwrap();
+    for rim in Rim::both(&upstream) {
+        let mut client = rim.getting();
+        let mut server = upstream.next();
+        server.request();
+        server.send(SSE);
+        client.answer();
+        let body = vec![b'x'; 32 << 20];
+        let sent = server.send_beside([format!("{:x}\r\n", body.len()).as_bytes(), &body, b"\r\n0\r\n\r\n"].concat());
+        // Nothing to wait for here: it must still be writing when the client begins to read.
+        assert!(!sent.is_finished());
+        let (got, end) = client.rest();
+        assert!(got == body);
+        assert_eq!(end, End::Eof);
+        sent.join().unwrap().unwrap();
+    }
 }

@@ -5,10 +5,13 @@ use std::thread::JoinHandle;
 
 use mishap::engine::engine::{Engine, Setup};
 use mishap::engine::record::Summary;
+use mishap::engine::rule::Rule;
+use mishap::profile::{self, Use};
 use mishap::proxy::{Clock, Config, HostPolicy, Proxy};
 use tokio::sync::oneshot;
 
 use crate::common::peer::Peer;
+use crate::common::scratch::Scratch;
 use crate::common::upstream::Upstream;
 use crate::common::wire::Wire;
 
@@ -33,7 +36,27 @@ pub(crate) fn config(upstream: SocketAddr) -> Config {
     }
 }
 
+/// Reads rules as a profile has them.
+pub(crate) fn rules(text: &str) -> Vec<Rule> {
+    let scratch = Scratch::new();
+    let file = scratch.file("test.toml", &format!("version = 1\nsummary = \"a test\"\n{text}"));
+    profile::load(&[Use::plain(&file)]).unwrap_or_else(|problems| panic!("{problems:?}")).rules
+}
+
 impl Rim {
+    /// Starts a proxy with one rule: this, after `[[rule]]` and a name.
+    pub(crate) fn ruled(upstream: &Upstream, rule: &str) -> Self {
+        let rules = rules(&format!("[[rule]]\nname = \"rule\"\n{rule}"));
+        let engine = Engine::new(Setup { rules, ..Setup::default() });
+        Self::start(Config { engine, ..config(upstream.address()) })
+    }
+
+    /// The two ways in which everything just passes: past the engine, and through it.
+    pub(crate) fn both(upstream: &Upstream) -> [Self; 2] {
+        let engine = Engine::new(Setup { record: true, ..Setup::default() });
+        [Self::transparent(upstream), Self::start(Config { engine, ..config(upstream.address()) })]
+    }
+
     /// Starts a proxy without any rule.
     pub(crate) fn transparent(upstream: &Upstream) -> Self {
         Self::start(config(upstream.address()))
