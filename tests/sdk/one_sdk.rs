@@ -112,15 +112,17 @@ impl Session {
         let server = Driver::node("server", VERSION, &json!({ "store": store, "timeout": PATIENCE }));
         let client = Driver::node("client", VERSION, &json!({}));
         let mishap = Mishap::start(&server.url(), profiles);
-        client.send(&json!({ "cmd": "connect", "id": "c", "url": mishap.url(), "timeout": PATIENCE }));
+        let connect = json!({ "cmd": "connect", "id": "c", "url": mishap.url(), "timeout": PATIENCE, "fetch_wrapped": true });
+        client.send(&connect);
         client.wait("connected", |event| event["event"] == "connected");
         Self { server, client, mishap }
     }
 
-    /// One call that notifies so often, and its answer.
+    /// One call that notifies so often, its answer, and the end of its stream.
     fn notify(self, count: u64) -> Self {
         self.call("a", count, false);
         self.answered("a");
+        self.client.wait("the stream's end", |event| event["event"] == "stream-ended" && event["stream"] == "a");
         self
     }
 

@@ -50,7 +50,7 @@ function answerRequests(id, client, { wrapped, answers, hold }) {
 // === Commands ===
 
 async function connect({ id, url, timeout, hold_answers: hold, fetch_wrapped: wrap, then = [] }) {
-    const wrapped = wrap ? new WrappedFetch() : undefined;
+    const wrapped = wrap ? new WrappedFetch(stream => say('stream-ended', { id, stream })) : undefined;
     const client = sdk.client({ name: 'mishap-sdk-tests', version: '1.0.0' }, { sampling: {}, elicitation: {}, roots: {} });
     client.onerror = error => say('onerror', { id, message: String(error.message) });
     client.fallbackNotificationHandler = async ({ method, params }) => say('notification', { id, method, data: params?.data ?? null });

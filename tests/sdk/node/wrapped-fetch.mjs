@@ -3,6 +3,12 @@
 
 export class WrappedFetch {
     #origins = new Map();
+    #ended;
+
+    /** `ended(stream)` is called when a stream has ended as it should; `stream` is the tag of its call, or `GET`. */
+    constructor(ended) {
+        this.#ended = ended;
+    }
 
     /** The tag of the call on whose stream the server request with this id came, or `GET`. */
     origin(requestId) {
@@ -25,7 +31,8 @@ export class WrappedFetch {
                 line = lines.pop();
                 for (const whole of lines) this.#note(whole, stream);
                 controller.enqueue(chunk);
-            }
+            },
+            flush: () => this.#ended(stream)
         });
     }
 
