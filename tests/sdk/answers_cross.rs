@@ -172,7 +172,8 @@ struct Owned {
 
 fn owners_of_questions(run: &Run) -> Vec<Owned> {
     let questions = run.points(|point| point["point"] == "block" && point["rpc"][0]["method"] == "elicitation/create");
-    let owned = |point: &&Value| Owned { question: wire_id(&point["rpc"][0]["id"]), owner: wire_id(&point["owner"]["id"]) };
+    let owned =
+        |point: &&Value| Owned { question: wire_id(&point["rpc"][0]["id"]), owner: wire_id(&point["owner"]["id"]) };
     questions.iter().map(owned).collect()
 }
 

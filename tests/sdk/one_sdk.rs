@@ -112,7 +112,8 @@ impl Session {
         let server = Driver::node("server", VERSION, &json!({ "store": store, "timeout": PATIENCE }));
         let client = Driver::node("client", VERSION, &json!({}));
         let mishap = Mishap::start(&server.url(), profiles);
-        let connect = json!({ "cmd": "connect", "id": "c", "url": mishap.url(), "timeout": PATIENCE, "fetch_wrapped": true });
+        let connect =
+            json!({ "cmd": "connect", "id": "c", "url": mishap.url(), "timeout": PATIENCE, "fetch_wrapped": true });
         client.send(&connect);
         client.wait("connected", |event| event["event"] == "connected");
         Self { server, client, mishap }
