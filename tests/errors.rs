@@ -17,7 +17,7 @@ mod tests {
 
     use rustix::process::Signal;
 
-    use crate::cli_support::{Mishap, answering, binary, closed_port, connect, post, post_head};
+    use crate::cli_support::{Mishap, answering, binary, connect, post, post_head, refusing};
     use crate::common::peer::{End, Peer};
     use crate::common::scratch::Scratch;
     use crate::common::upstream::Upstream;
@@ -117,7 +117,8 @@ mod tests {
     #[test]
     fn an_upstream_that_is_down_is_a_502_with_a_marker_and_the_requests_own_id() {
         let row = row("an upstream that is down");
-        let mut mishap = Mishap::start(&["run", "-u", &format!("http://{}/mcp", closed_port())]);
+        let (_socket, address) = refusing();
+        let mut mishap = Mishap::start(&["run", "-u", &format!("http://{address}/mcp")]);
         let url = mishap.line();
         for _ in 0..2 {
             let (head, body) = post(&url, CALL);

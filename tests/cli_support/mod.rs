@@ -3,12 +3,13 @@
 //! The one rule: a test waits for a line or an end, never for a time; the bound only turns a hang into a failure.
 
 use std::io::{BufRead as _, BufReader, Read};
-use std::net::{SocketAddr, TcpListener};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
+use socket2::{Domain, Socket, Type};
 
 use crate::common::body::Head;
 use crate::common::peer::Peer;
@@ -176,9 +177,13 @@ fn answer(mut peer: Peer, json: &str) {
     peer.leave();
 }
 
-/// A port that refuses connections.
-pub(crate) fn closed_port() -> SocketAddr {
-    TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("loopback has a free port")
+/// A port that refuses connections while the socket lives: it is bound, so nobody gets it, and does not listen.
+pub(crate) fn refusing() -> (Socket, SocketAddr) {
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, None).expect("there are sockets");
+    let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+    socket.bind(&any.into()).expect("loopback has a free port");
+    let address = socket.local_addr().expect("it is bound").as_socket().expect("it is an IP address");
+    (socket, address)
 }
 
 /// Connects to the authority of a URL that mishap printed.
