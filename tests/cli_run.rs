@@ -129,6 +129,24 @@ mod tests {
         assert_eq!(mishap.ended().code, 0);
     }
 
+    #[test]
+    fn a_journal_is_drawn_with_its_streams_and_its_end() {
+        let scratch = Scratch::new();
+        let path = &*scratch.file("run.ndjson", "");
+        let mut mishap = Mishap::start(&["run", "-u", &url(), "--journal", path]);
+        post(&mishap.line(), PING);
+        mishap.signal(Signal::INT);
+        assert_eq!(mishap.ended().code, 0);
+        let drawn = Mishap::run(&["report", path]);
+        assert_eq!(drawn.code, 0, "{}", drawn.stderr);
+        for expected in
+            ["POST 1 ping", "│──────▶│──────▶│  request ping id 1", "│◀──────│◀──────│  answer to ping id 1"]
+        {
+            assert!(drawn.stdout.contains(expected), "{expected} is missing:\n{}", drawn.stdout);
+        }
+        assert!(!drawn.stdout.contains("no last line"), "{}", drawn.stdout);
+    }
+
     // `head` is gone after the first line; a report that took that for a failure would turn a pipeline red.
     #[test]
     fn a_reader_that_has_seen_enough_is_no_failure() {

@@ -30,6 +30,8 @@ struct Journal<'a> {
     points: Vec<&'a PointEntry>,
     fired: BTreeMap<(&'a str, &'a str), &'a DecisionEntry>,
     gates: BTreeMap<(&'a str, &'a str), &'a GateEntry>,
+    /// What was made of the end of an exchange, by its key.
+    made: BTreeMap<&'a str, &'a str>,
     labels: Labels,
     short: BTreeMap<&'a str, &'a str>,
 }
@@ -47,7 +49,8 @@ impl<'a> Journal<'a> {
         }
         points.sort_by_key(|point| point.seq);
         let short = short_names(points.iter().flat_map(|point| &point.rules));
-        Self { labels: Labels::of(&points), points, fired, gates, short }
+        let made = points.iter().filter_map(|point| Some((exchange_of(&point.key), point.made.as_deref()?))).collect();
+        Self { labels: Labels::of(&points), points, fired, gates, made, short }
     }
 
     /// A point's row; a second one where it left later than it came, or on another stream.
@@ -82,16 +85,19 @@ impl<'a> Journal<'a> {
         point.rules.iter().map(|rule| self.fault(point, rule)).collect()
     }
 
-    /// What a rule did to a point: `hold-get: held 412 ms until end of POST 2 tools/call`.
+    /// What a rule did to a point: `hold-get: held 412 ms until end of POST 2 tools/call`. Only its name where it did
+    /// that to another point of the exchange.
     fn fault(&self, point: &PointEntry, rule: &str) -> String {
         let about = (&*point.key, rule);
-        let what = self.fired.get(&about).map_or("acted", |made| &*made.what);
         let name = self.short.get(rule).copied().unwrap_or(rule);
-        match self.gates.get(&about) {
-            None if name == what => name.to_owned(),
-            None => format!("{name}: {what}"),
-            Some(gate) if what == "hold" => format!("{name}: held {}", self.opened(gate)),
-            Some(gate) => format!("{name}: {what}, waited {}", self.opened(gate)),
+        let Some(what) = self.fired.get(&about).map(|decision| &*decision.what) else { return name.to_owned() };
+        let made = self.made.get(exchange_of(&point.key)).filter(|_| what == "cut");
+        match (self.gates.get(&about), made) {
+            (Some(gate), _) if what == "hold" => format!("{name}: held {}", self.opened(gate)),
+            (Some(gate), _) => format!("{name}: {what}, waited {}", self.opened(gate)),
+            (None, Some(ending)) => format!("{name}: {what}, {ending}"),
+            (None, None) if name == what => name.to_owned(),
+            (None, None) => format!("{name}: {what}"),
         }
     }
 

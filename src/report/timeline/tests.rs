@@ -146,10 +146,13 @@ fn a_cut_stops_the_block_at_the_proxy_and_its_end_says_what_was_made_of_it() {
         point.rules = vec!["lost/cut".to_owned()];
     });
     story.fired("lost/cut", "s1/post:1/block#1", "cut");
-    story.point("s1/post:1/end#1", "post", |point| point.made = Some("reset".to_owned()));
+    story.point("s1/post:1/end#1", "post", |point| {
+        point.made = Some("reset".to_owned());
+        point.rules = vec!["lost/cut".to_owned()];
+    });
     let rows = story.rows();
     assert_eq!(rows[1], "   0.002  POST 1 tools/call   │       ✗◀──────│  answer to tools/call id 1");
-    assert_eq!(rows[2], "                              │       │       │  ! cut");
+    assert_eq!(rows[2], "                              │       │       │  ! cut: cut, reset");
     assert_eq!(rows[3], "   0.003  POST 1 tools/call   │◀──────✗       │  end: reset, by a rule");
 }
 

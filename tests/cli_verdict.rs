@@ -1,0 +1,148 @@
+//! The verdict of whole runs through the real binary: what the rules did decides the exit status, and nothing else does.
+
+#[cfg(test)]
+#[allow(dead_code, reason = "each test file uses its part of it")]
+mod cli_support;
+#[cfg(test)]
+#[allow(dead_code, reason = "each test file uses its part of it")]
+mod common;
+
+#[cfg(test)]
+mod tests {
+    use rustix::process::Signal;
+
+    use crate::cli_support::{Ended, Mishap, connect, post_head};
+    use crate::common::peer::Peer;
+    use crate::common::scratch::Scratch;
+    use crate::common::upstream::Upstream;
+
+    const CALL: &str = r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"echo"}}"#;
+    const GET: &str = "GET /mcp HTTP/1.1\r\nhost: localhost\r\naccept: text/event-stream\r\n\r\n";
+    const STREAM: &str = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
+
+    /// A run with a profile of one rule, which holds the GET until a tools/call has ended.
+    struct Run {
+        mishap: Mishap,
+        url: String,
+        upstream: Upstream,
+        scratch: Scratch,
+    }
+
+    impl Run {
+        fn with(rule: &str) -> Self {
+            let scratch = Scratch::new();
+            let profile = scratch.file("mine.toml", &format!("version = 1\n[[rule]]\nname = \"late\"\n{rule}"));
+            let journal = scratch.file("run.ndjson", "");
+            let upstream = Upstream::listen();
+            let url = format!("http://{}/mcp", upstream.address());
+            let mut mishap = Mishap::start(&["run", "-u", &url, "-p", &profile, "-v", "--journal", &journal]);
+            let url = mishap.line();
+            Self { mishap, url, upstream, scratch }
+        }
+
+        /// A rule that holds the GET for a call's end, so long at most.
+        fn holding(limit: &str) -> Self {
+            Self::with(&format!(
+                "match = {{ stream = \"get\", at = \"request\" }}\n\
+                 hold = {{ until = {{ at = \"end\", method = \"tools/call\", same = \"run\" }}, limit = \"{limit}\" }}\n"
+            ))
+        }
+
+        fn get(&self) -> Peer {
+            let mut client = connect(&self.url);
+            client.send(GET);
+            client
+        }
+
+        /// The server's end of the next request, which was read.
+        fn request(&self) -> (String, Peer) {
+            let mut server = self.upstream.next();
+            let (head, _) = server.whole_request();
+            (head.start(), server)
+        }
+
+        /// A call that the server has begun to answer.
+        fn call(&self) -> (Peer, Peer) {
+            let mut client = connect(&self.url);
+            client.send(post_head(CALL.len()) + CALL);
+            let (_, mut server) = self.request();
+            server.send(STREAM);
+            client.answer();
+            (client, server)
+        }
+
+        fn ended(self) -> (Ended, Scratch) {
+            self.mishap.signal(Signal::TERM);
+            (self.mishap.ended(), self.scratch)
+        }
+    }
+
+    #[track_caller]
+    fn assert_ends(ended: &Ended, code: i32, why: &str) {
+        assert_eq!((ended.code, ended.last()), (code, &*format!("mishap: exit {code}: {why}")), "{}", ended.stderr);
+    }
+
+    #[test]
+    fn a_run_without_traffic_is_not_green_if_it_had_a_rule() {
+        let (ended, _) = Run::holding("10s").ended();
+        assert_ends(&ended, 4, r#"rule "mine/late" never fired: nothing that crossed matched it"#);
+    }
+
+    #[test]
+    fn an_optional_rule_may_stay_unfired() {
+        let (ended, _) = Run::with("match = { at = \"request\" }\noptional = true\ndelay = \"1ms\"\n").ended();
+        assert_ends(&ended, 0, "every rule was effective");
+    }
+
+    // The order is a fact: the call's answer ends when the log says that the GET is held.
+    #[test]
+    fn a_hold_that_its_condition_opened_is_green_and_the_timeline_says_what_opened_it() {
+        let mut run = Run::holding("20s");
+        let (mut client, mut server) = run.call();
+        let _get = run.get();
+        run.mishap.logs("hold rule=\"mine/late\"");
+        server.send_last_chunk();
+        client.end();
+        assert_eq!(run.request().0, "GET /mcp HTTP/1.1");
+        let (ended, scratch) = run.ended();
+        assert_ends(&ended, 0, "every rule was effective");
+        assert!(ended.stderr.contains("  gate mine/late: 1 opened by s"), "{}", ended.stderr);
+        let journal = scratch.path("run.ndjson");
+        let drawn = Mishap::run(&["report", journal.to_str().expect("the path is text")]).stdout;
+        for expected in [
+            "  GET                 │",
+            "  POST 1 tools/call   │◀──────│◀──────│  end: eof",
+            "! late: held ",
+            "end of POST 1 tools/call",
+        ] {
+            assert!(drawn.contains(expected), "{expected:?} is missing:\n{drawn}");
+        }
+    }
+
+    #[test]
+    fn a_hold_at_its_limit_with_the_call_under_way_is_a_hang() {
+        let run = Run::holding("50ms");
+        let _call = run.call();
+        let _get = run.get();
+        assert_eq!(run.request().0, "GET /mcp HTTP/1.1");
+        let (ended, _) = run.ended();
+        assert_ends(&ended, 5, r#"rule "mine/late" held to its limit what it waits for being under way"#);
+    }
+
+    #[test]
+    fn a_hold_at_its_limit_with_nothing_under_way_tested_nothing() {
+        let run = Run::holding("50ms");
+        let _get = run.get();
+        assert_eq!(run.request().0, "GET /mcp HTTP/1.1");
+        let (ended, _) = run.ended();
+        assert_ends(&ended, 4, r#"rule "mine/late" changed nothing, although it fired 1 time"#);
+    }
+
+    #[test]
+    fn a_command_that_fails_comes_before_a_rule_that_never_fired_and_both_are_listed() {
+        let url = format!("http://{}/mcp", Upstream::listen().address());
+        let ended = Mishap::run(&["run", "-u", &url, "-p", "get-opens-late", "--", "sh", "-c", "exit 3"]);
+        assert_ends(&ended, 3, "the command ended with status 3 (and 1 more, above)");
+        assert!(ended.stderr.contains("\n  exit 4: rule \"get-opens-late/hold-get\" never fired"), "{}", ended.stderr);
+    }
+}
