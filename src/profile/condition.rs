@@ -44,6 +44,14 @@ impl Reader<'_> {
                     None
                 }
             },
+            _ if text.contains('/') => {
+                self.refuse_with(
+                    key,
+                    node,
+                    &format!("write {{ at = \"end\", method = \"{text}\" }}, or another point of it"),
+                );
+                None
+            }
             _ => self.none(key, &Kind::Condition(asked), node),
         }
     }

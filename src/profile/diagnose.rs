@@ -4,7 +4,7 @@
 use super::schema::{self, Field};
 
 /// Words of other tools, and what is written here.
-const ELSEWHERE: [(&[&str], &str); 12] = [
+const ELSEWHERE: [(&[&str], &str); 14] = [
     (&["latency", "jitter", "fixed_delay", "fixed-delay", "fixeddelay", "sleep"], "say `delay = \"300ms\"`"),
     (&["bandwidth", "rate_limit", "rate-limit"], "say `throttle`"),
     (&["timeout", "blackhole"], "say `cut = \"stall\"`"),
@@ -16,13 +16,34 @@ const ELSEWHERE: [(&[&str], &str); 12] = [
     (&["toxicity", "percentage"], "say `probability`, from 0 to 1"),
     (&["once"], "say `times = 1`"),
     (&["optionally"], "say `optional = true`"),
+    (&["tool", "prompt", "resource", "task"], "say `name`"),
+    (&["url", "uri", "endpoint-path"], "say `path`"),
     (&["downstream", "upstream"], "say `leg = \"client\"` or `leg = \"server\"`"),
+];
+
+/// Words for a point that other tools use.
+const POINTS_ELSEWHERE: [(&[&str], &str); 6] = [
+    (&["event", "chunk", "frame", "message"], "say at = \"block\""),
+    (&["response", "answer", "headers", "status"], "say at = \"head\", or message = \"answer\" for the answer itself"),
+    (&["close", "closed", "finish", "eof", "response-end"], "say at = \"end\""),
+    (&["disconnect", "cancel", "abort"], "say at = \"leave\""),
+    (&["connection", "accept", "open"], "say at = \"connect\""),
+    (&["body", "call", "request-body"], "say at = \"request\""),
 ];
 
 /// What is written here for a word of another tool.
 pub(super) fn elsewhere(word: &str) -> Option<&'static str> {
+    find(&ELSEWHERE, word)
+}
+
+/// What is written here for a word that is no point.
+pub(super) fn point_elsewhere(word: &str) -> Option<&'static str> {
+    find(&POINTS_ELSEWHERE, word)
+}
+
+fn find(table: &[(&[&str], &'static str)], word: &str) -> Option<&'static str> {
     let word = word.to_ascii_lowercase();
-    ELSEWHERE.iter().find(|(words, _)| words.contains(&word.as_str())).map(|(_, here)| *here)
+    table.iter().find(|(words, _)| words.contains(&word.as_str())).map(|(_, here)| *here)
 }
 
 /// What to write instead of a key that `table` does not have; `named` is the table as the user sees it.
@@ -65,6 +86,9 @@ fn belongs_elsewhere(key: &str, named: &str) -> Option<String> {
     if let [first, ..] = faults.as_slice() {
         return Some(format!("`{key}` is a parameter of {}: write {first}.{key}", faults.join(", ")));
     }
+    if named == "`match`" && of(&schema::MESSAGE) {
+        return Some(format!("`{key}` is about the message: write it inside `message`"));
+    }
     if of(&schema::SEEN) {
         return Some(format!("`{key}` is a condition's: write it inside `until`, `from` or `when`"));
     }
@@ -74,6 +98,10 @@ fn belongs_elsewhere(key: &str, named: &str) -> Option<String> {
 /// The nearest of some words, if one is near enough to have been meant.
 pub(super) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = word.to_ascii_lowercase().replace('_', "-");
+    let known: Vec<&str> = known.into_iter().collect();
+    if let [begun] = known.iter().filter(|each| word.len() >= 3 && each.starts_with(&word)).collect::<Vec<_>>()[..] {
+        return Some(begun);
+    }
     let limit = (word.chars().count() / 3).clamp(1, 3);
     known.into_iter().map(|each| (distance(&word, each), each)).min_by_key(|(far, _)| *far).and_then(|(far, each)| {
         // Half of a short word is not a slip of the pen: "at" is not "id".

@@ -49,7 +49,8 @@ impl Reader<'_> {
         for item in items(node) {
             let Some(text) = item.as_str() else { return self.none(key, kind, node) };
             let plain = text.strip_prefix('!').unwrap_or(text);
-            if !plain.contains(['*', '?']) && !words.contains(&plain) {
+            let pattern = Glob { any: vec![plain.to_owned()], none: Vec::new() };
+            if !words.iter().any(|word| pattern.matches(word)) {
                 let near = diagnose::nearest(plain, words.iter().copied());
                 let instead = near.map_or_else(
                     || format!("write {}", diagnose::list(words)),
@@ -173,7 +174,13 @@ impl Reader<'_> {
             Some("get") => Some(MoveTo::Get),
             Some("post") => Some(MoveTo::Post),
             Some("resume") => Some(MoveTo::Resume),
-            _ => self.none(key, kind, node),
+            text => {
+                match text.and_then(|text| diagnose::nearest(text, ["get", "post", "resume"])) {
+                    Some(near) => self.refuse_with(key, node, &format!("did you mean \"{near}\"?")),
+                    None => self.refuse(key, kind, node),
+                }
+                None
+            }
         }
     }
 }

@@ -192,8 +192,12 @@ impl Reader<'_> {
     }
 
     pub(super) fn int(&mut self, key: &str, kind: &Kind, node: &Node, from: i64, to: i64) -> Option<i64> {
-        match node.value {
-            Value::Int(number) if (from..=to).contains(&number) => Some(number),
+        match &node.value {
+            Value::Int(number) if (from..=to).contains(number) => Some(*number),
+            Value::Text(text) if text.parse::<i64>().is_ok() => {
+                self.refuse_with(key, node, &format!("write {text} without quotes"));
+                None
+            }
             _ => self.none(key, kind, node),
         }
     }
@@ -232,9 +236,10 @@ impl Reader<'_> {
             text => {
                 let text = text.unwrap_or_default();
                 let near = diagnose::nearest(text, words.iter().copied());
-                let instead = match (near, diagnose::elsewhere(text)) {
-                    (Some(near), _) => format!("did you mean \"{near}\"?"),
-                    (None, Some(here)) => here.to_owned(),
+                let elsewhere = if key == "at" { diagnose::point_elsewhere } else { diagnose::elsewhere };
+                let instead = match (near, elsewhere(text)) {
+                    (_, Some(here)) => here.to_owned(),
+                    (Some(near), None) => format!("did you mean \"{near}\"?"),
                     (None, None) => format!("write {}", diagnose::list(words)),
                 };
                 self.refuse_with(key, node, &instead);

@@ -66,7 +66,8 @@ impl Reader<'_> {
     fn fault(&mut self, entry: &Entry, table: &'static FaultTable, at: Option<At>) -> Option<Fault> {
         let before = self.report.count();
         let node = self.parameters(table, entry)?;
-        self.alias = entry.node.entries().is_none().then_some(table.name);
+        let short = entry.node.entries().is_none() || is_main(table, &entry.node);
+        self.alias = short.then_some(table.name);
         let params = self.table(&format!("`{}`", table.name), &node, &[table.params]);
         self.alias = None;
         if let Some(at) = at.filter(|at| !table.at.contains(at)) {

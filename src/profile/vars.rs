@@ -109,7 +109,13 @@ fn declare(
         reader.report.wrong(&entry.spot, what, "write letters, digits, - and _ only");
         return None;
     }
-    reader.table(&format!("variable \"{name}\""), &entry.node, &[&VARIABLE]);
+    if entry.node.entries().is_none() {
+        let what = format!("variable \"{name}\" is {}", entry.node.sort());
+        let instead = format!("write {name} = {{ default = {}, doc = \"what it is for\" }}", entry.node.to_toml());
+        reader.report.wrong(&entry.spot, what, instead);
+    } else {
+        reader.table(&format!("variable \"{name}\""), &entry.node, &[&VARIABLE]);
+    }
     let default = entry.node.entry("default").map(|it| it.node.clone());
     let choices = entry.node.entry("choices").map(|it| it.node.clone());
     let given = given.iter().find(|(given, _)| given == name).map(|(_, value)| value.clone());
