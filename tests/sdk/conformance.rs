@@ -12,7 +12,7 @@ use std::thread;
 
 use serde_json::{Value, json};
 
-use crate::harness::{Driver, Mishap, node, node_dir};
+use crate::harness::{Driver, Mishap, Run, node, node_dir};
 
 /// The SDK that the server is written on.
 const SERVER: &str = "1.32.2";
@@ -23,6 +23,8 @@ const ACTIVE: usize = 40;
 /// The scenarios whose tool asks the client something.
 const ASKING: [&str; 4] =
     ["elicitation-sep1034-defaults", "elicitation-sep1330-enums", "tools-call-elicitation", "tools-call-sampling"];
+
+const LATE_GET: &str = "get-opens-late,limit=60s";
 
 /// How long, in milliseconds, the server waits for a client that was not asked, or for one that was.
 const SOON: u64 = 1000;
@@ -47,21 +49,23 @@ fn all_forty_checks_come_out_the_same_directly_and_through_the_idle_proxy() {
 #[test]
 fn a_server_that_asks_outside_its_calls_fails_every_asking_scenario_behind_get_opens_late() {
     let server = server(Questions::OutsideTheCall, SOON);
-    let mishap = Mishap::start(&server.url(), &["get-opens-late,limit=60s"]);
+    let mishap = Mishap::start(&server.url(), &[LATE_GET]);
     for (scenario, checks) in asking(mishap.url()) {
         assert_ne!(failed(&checks), Vec::<&Check>::new(), "{scenario} passed: {checks:#?}");
     }
-    mishap.finish().assert_exit(0);
+    // Not for any other reason: each tool waited in vain for its client.
+    assert_eq!(timed_out(&server), ASKING.len());
+    every_get_was_held_until_its_call_had_ended(&mishap.finish());
 }
 
 #[test]
 fn a_server_that_asks_in_its_calls_passes_every_asking_scenario_behind_get_opens_late() {
     let server = server(Questions::InTheCall, LATE);
-    let mishap = Mishap::start(&server.url(), &["get-opens-late,limit=60s"]);
+    let mishap = Mishap::start(&server.url(), &[LATE_GET]);
     for (scenario, checks) in asking(mishap.url()) {
         assert_eq!(failed(&checks), Vec::<&Check>::new(), "{scenario}");
     }
-    mishap.finish().assert_exit(0);
+    every_get_was_held_until_its_call_had_ended(&mishap.finish());
 }
 
 // The control: the same faulty server, the other order.
@@ -87,6 +91,21 @@ enum Questions {
 fn server(questions: Questions, timeout: u64) -> Driver {
     let faulty = questions == Questions::OutsideTheCall;
     Driver::node("conformance/server", SERVER, &json!({ "faulty": faulty, "timeout": timeout }))
+}
+
+/// How many tools asked and had no answer in time.
+fn timed_out(server: &Driver) -> usize {
+    let in_vain = |message: &Value| message.as_str().is_some_and(|words| words.contains("Request timed out"));
+    server.places(|event| event["event"] == "failed" && in_vain(&event["message"])).len()
+}
+
+fn every_get_was_held_until_its_call_had_ended(run: &Run) {
+    run.assert_exit(0);
+    let gates: Vec<&Value> = run.journal.iter().filter(|line| line["kind"] == "gate").collect();
+    assert_eq!(gates.len(), ASKING.len(), "{gates:#?}");
+    for gate in gates {
+        assert!(gate["opened"]["by"].as_str().is_some_and(|point| point.contains("tools/call")), "{gate}");
+    }
 }
 
 // === The runner ===

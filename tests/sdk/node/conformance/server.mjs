@@ -31,6 +31,7 @@ async function callTool(server, { name, arguments: args = {} }, extra) {
         const [, run] = tools[name];
         return await run(callOf(server, extra), args);
     } catch (error) {
+        say('failed', { tool: name, message: error.message });
         return { content: [{ type: 'text', text: error.message }], isError: true };
     }
 }
