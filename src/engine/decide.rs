@@ -5,13 +5,14 @@
 
 use std::sync::Arc;
 
+use super::condition::Time;
 use super::counting::Judgement;
 use super::engine::Engine;
 use super::event::{ExchangeId, Moment};
 use super::fault::Fault;
 use super::matching::{self, Scene};
-use super::plan::Sel;
-use super::record::{DecisionEntry, Entry};
+use super::plan::{Cond, Sel};
+use super::record::{DecisionEntry, DrawEntry, Entry};
 use super::unit::{LaneId, Parcel, Point};
 
 impl Engine {
@@ -26,7 +27,10 @@ impl Engine {
             }
             self.notebook.tallies[rule].matched += 1;
             let point = point.clone();
-            let judgement = self.judge(now, rule, armed, &point);
+            let mut judgement = self.judge(now, rule, armed, &point);
+            if judgement.fires {
+                judgement.draws.extend(self.draws(rule, &point));
+            }
             self.write_decision(now, rule, &point, &judgement);
             if judgement.fires {
                 self.notebook.tallies[rule].fired += 1;
@@ -59,6 +63,23 @@ impl Engine {
     pub(super) fn scene<'a>(&'a self, point: &'a Point, on: Option<ExchangeId>) -> Scene<'a> {
         let exchange = on.and_then(|id| self.exchanges.get(&id));
         Scene { point, exchange, calls: &self.calls, sessions: &self.sessions }
+    }
+
+    /// What is drawn for a rule that fires; a shuffle is drawn when its window closes.
+    fn draws(&self, rule: usize, point: &Point) -> Vec<DrawEntry> {
+        let armed = &self.plan.rules[rule];
+        let delay = match &armed.rule.fault {
+            Fault::Delay(delay) => Some(("delay", delay.time)),
+            Fault::Hold(_) | Fault::Cut(_) | Fault::Reorder(_) | Fault::Move(_) | Fault::Rewrite(_) => None,
+        };
+        let plus = armed.gate.as_ref().and_then(Cond::plus).map(|time| ("plus", time));
+        let drawn = delay.into_iter().chain(plus).filter(|(_, time)| !matches!(time, Time::Fixed(_)));
+        drawn
+            .map(|(purpose, time)| {
+                let value = self.drawn(rule, &point.key, purpose, Some(&time));
+                DrawEntry { purpose: purpose.to_owned(), value: value.as_secs_f64() * 1e6 }
+            })
+            .collect()
     }
 
     fn write_decision(&mut self, now: Moment, rule: usize, point: &Point, judgement: &Judgement) {

@@ -20,7 +20,7 @@ use super::record::Summary;
 use super::rule::Rule;
 use super::session::Sessions;
 use super::sighting::Log;
-use super::unit::{Lane, LaneId};
+use super::unit::{ArmedCut, Lane, LaneId};
 
 /// How many bytes of an answer may wait before the server's leg is read no further.
 pub(super) const LANE_LIMIT: usize = 16 * 1024 * 1024;
@@ -43,6 +43,8 @@ pub struct Setup {
 pub(super) struct Conn {
     pub(super) client: String,
     pub(super) lane: Lane,
+    /// Cuts that wait for their `when`.
+    pub(super) cuts: Vec<ArmedCut>,
 }
 
 /// Decides, for all streams of a run, what leaves when and how it ends.

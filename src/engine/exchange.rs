@@ -154,6 +154,8 @@ pub(super) struct Exchange {
     pub(super) late: Late,
     /// Whether the head was let go.
     pub(super) head_left: bool,
+    /// How many ends it has had: a cut makes one, and the server's own may follow it.
+    pub(super) ends: u64,
     pub(super) up: Lane,
     pub(super) down: Lane,
     pub(super) client: ClientLeg,
@@ -203,6 +205,7 @@ impl Exchange {
             last_block: 0,
             late: Late::Follows,
             head_left: false,
+            ends: 0,
             up: Lane::default(),
             down: Lane::default(),
             client: ClientLeg::Open,

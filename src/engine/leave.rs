@@ -35,8 +35,7 @@ pub(super) enum Job {
 impl Engine {
     /// A parcel's turn has come.
     pub(super) fn leave(&mut self, now: Moment, id: LaneId, mut parcel: Parcel) {
-        self.awaited.remove(&parcel.seq);
-        self.news |= !self.awaited.is_empty();
+        self.news |= self.awaited.remove(&parcel.seq);
         let cuts = std::mem::take(&mut parcel.cuts);
         let instead = cuts.iter().find(|cut| !cut.later).filter(|cut| self.stands_before(cut.rule));
         match (id, instead) {
@@ -74,18 +73,16 @@ impl Engine {
     }
 
     fn leave_connection(&mut self, now: Moment, conn: ConnId, parcel: &Parcel, cuts: &[CutPlan]) {
-        let cut = cuts.first().map(|cut| (cut.rule, self.plan.rules[cut.rule].rule.fault.clone()));
-        if let Some((rule, Fault::Cut(cut))) = cut {
-            self.out.push(Command::CutConnection { conn, ending: cut.ending });
-            self.effective(rule);
-            for (_, point) in &parcel.points {
-                self.log_firing(now, rule, point);
-            }
-        } else {
-            self.out.push(Command::Admit { conn });
+        let Some((_, point)) = parcel.points.first() else { return };
+        self.write_point(point, PointFate::Ended, None, None);
+        if let Some(cut) = cuts.iter().find(|cut| !cut.later) {
+            return self.cut_connection(now, conn, cut.rule, point);
         }
-        for (_, point) in &parcel.points {
-            self.write_point(point, PointFate::Ended, None, None);
+        self.out.push(Command::Admit { conn });
+        if let Some(connection) = self.conns.get_mut(&conn) {
+            let armed = |cut: &CutPlan| ArmedCut { rule: cut.rule, point: point.clone(), timer: None };
+            connection.cuts = cuts.iter().map(armed).collect();
+            self.news |= !cuts.is_empty();
         }
     }
 

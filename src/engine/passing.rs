@@ -84,11 +84,19 @@ impl Engine {
         if exchange.server_ended.is_none() {
             let ending = if fate == Fate::Reset { Ending::Reset } else { Ending::Fin };
             let seq = self.next_seq();
-            let point = self.point(now, id, At::End, "end#2", seq);
-            let point = Point { ending: Some(ending), ..point };
+            let point = Point { ending: Some(ending), ..self.end_point(now, id, seq) };
             self.server_ended(now, id, seq);
             self.sight((now, seq), Leg::Server, &point, Some(id));
         }
+    }
+
+    /// The next end of an exchange.
+    pub(super) fn end_point(&mut self, now: Moment, id: ExchangeId, seq: u64) -> Point {
+        let ends = self.exchanges.get_mut(&id).map_or(1, |exchange| {
+            exchange.ends += 1;
+            exchange.ends
+        });
+        self.point(now, id, At::End, &format!("end#{ends}"), seq)
     }
 
     /// The server's answer has ended, or its leg was closed by us.
@@ -159,6 +167,7 @@ impl Engine {
         let over = self.exchanges.get(&id).is_some_and(Exchange::is_over);
         if over {
             self.exchanges.remove(&id);
+            self.news |= self.plan.cuts_connections;
             self.busy.remove(&LaneId::Up(id));
             self.busy.remove(&LaneId::Down(id));
         }

@@ -45,6 +45,18 @@ pub(super) enum Cond {
     Gathered(u64),
 }
 
+impl Cond {
+    /// The time that is drawn for a unit which waits for this; in a list the first.
+    pub(super) fn plus(&self) -> Option<Time> {
+        match self {
+            Self::After(time) => Some(*time),
+            Self::Seen { plus, .. } | Self::Fired { plus, .. } => *plus,
+            Self::Any(conds) => conds.iter().find_map(Self::plus),
+            Self::End | Self::Never | Self::Gathered(_) => None,
+        }
+    }
+}
+
 /// Points that a condition waits to see, on one leg.
 #[derive(Debug)]
 pub(super) struct Watch {
@@ -63,6 +75,8 @@ pub(super) struct Plan {
     pub(super) looks_inside: bool,
     /// Whether some rule or condition asks for the end of an answer.
     pub(super) asks_for_ends: bool,
+    /// Whether some rule cuts connections.
+    pub(super) cuts_connections: bool,
 }
 
 impl Plan {
@@ -92,7 +106,8 @@ impl Plan {
             Fault::Delay(_) | Fault::Hold(_) | Fault::Reorder(_) | Fault::Cut(_) | Fault::Rewrite(_) => None,
         };
         self.looks_inside |= rule.scope == Scope::Owner;
-        self.asks_for_ends |= matches!(rule.selector.at, At::End);
+        self.asks_for_ends |= rule.selector.at == At::End;
+        self.cuts_connections |= rule.selector.at == At::Connect && gate.is_some();
         Armed {
             name: Arc::from(&*rule.name),
             sel: self.sel(&rule.selector),

@@ -3,10 +3,13 @@
 //! [`Play`] is a rim that does at once what it is told and says so, so that a test reads as what client and server do.
 //! The one rule it keeps: it never does what it was not told.
 
+mod counting;
 mod cuts;
 mod holds;
+mod moves;
 mod streaming;
 pub(crate) mod tools;
+mod whose;
 
 use std::collections::BTreeMap;
 use std::time::Duration;

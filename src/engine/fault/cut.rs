@@ -7,12 +7,11 @@ use bytes::Bytes;
 
 use crate::engine::condition::{Condition, Leg};
 use crate::engine::engine::Engine;
-use crate::engine::event::{Command, Ending, ExchangeId, Fate, Inside, Moment};
+use crate::engine::event::{Command, ConnId, Ending, ExchangeId, Fate, Inside, Moment};
 use crate::engine::exchange::{ClientLeg, ServerLeg};
 use crate::engine::fault::Fault;
 use crate::engine::leave::Job;
 use crate::engine::record::{Opened, PointFate};
-use crate::engine::selector::At;
 use crate::engine::sighting::Truth;
 use crate::engine::unit::{CutPlan, LaneId, Parcel, Point, Until, Wait};
 
@@ -156,6 +155,15 @@ impl Engine {
         self.tidy(id);
     }
 
+    /// Ends a client's connection on which nothing is open.
+    pub(in crate::engine) fn cut_connection(&mut self, now: Moment, conn: ConnId, rule: usize, point: &Point) {
+        let plan = Arc::clone(&self.plan);
+        let Fault::Cut(cut) = &plan.rules[rule].rule.fault else { return };
+        self.effective(rule);
+        self.log_firing(now, rule, point);
+        self.out.push(Command::CutConnection { conn, ending: cut.ending });
+    }
+
     fn cut_client(
         &mut self,
         now: Moment,
@@ -175,7 +183,7 @@ impl Engine {
         let head_left = self.exchanges.get(&id).is_some_and(|exchange| exchange.head_left);
         let ending = if ending == Ending::Eof && !head_left { Ending::Fin } else { ending };
         let seq = self.next_seq();
-        let mut point = self.point(now, id, At::End, "end#1", seq);
+        let mut point = self.end_point(now, id, seq);
         point.made = Some(ending);
         point.rules.push(rule);
         let mut points = vec![(0, point)];

@@ -57,6 +57,9 @@ impl Engine {
     ) {
         let Some((_, point)) = parcel.points.first() else { return };
         let point = point.clone();
+        if self.is_json_answer(&point) {
+            return;
+        }
         let target = self.open_stream(rule, &point);
         if moving.copy {
             let mut copy = Parcel { seq: self.next_seq(), ..parcel.clone() };

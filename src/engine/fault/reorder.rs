@@ -87,6 +87,9 @@ impl Engine {
         let Some((_, point)) = parcel.points.first() else { return };
         let point = point.clone();
         self.log_firing(now, rule, &point);
+        if self.is_json_answer(&point) {
+            return;
+        }
         let of = if reorder.across { Of::Session(point.session) } else { Of::Lane(lane) };
         let open = |window: &Window| window.rule == rule && window.of == of && !window.closing;
         let number = match self.windows.iter().find(|(_, window)| open(window)) {

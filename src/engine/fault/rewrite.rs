@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::engine::engine::Engine;
 use crate::engine::event::Moment;
-use crate::engine::exchange::{Media, stream_word};
+use crate::engine::exchange::stream_word;
 use crate::engine::matching;
 use crate::engine::owner::Spoken;
 use crate::engine::rpc;
@@ -49,11 +49,6 @@ impl Engine {
         for (spoken, message) in spoken.iter_mut().zip(rpc::peek(&after)) {
             spoken.message = message;
         }
-    }
-
-    fn is_json_answer(&self, point: &Point) -> bool {
-        let answer = point.exchange.and_then(|id| self.exchanges.get(&id)?.answer.as_ref());
-        answer.is_some_and(|answer| answer.media == Media::Json)
     }
 
     /// The JSON text that a unit carries.

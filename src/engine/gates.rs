@@ -1,0 +1,211 @@
+//! Waits and when they are over: what opens a gate, when it is given up, when a cut on a running stream is due.
+//!
+//! The one rule it keeps: a wait that came true at its limit came true.
+
+use std::sync::Arc;
+
+use super::engine::Engine;
+use super::event::{ConnId, ExchangeId, Moment};
+use super::exchange::ClientLeg;
+use super::record::Opened;
+use super::sighting::{Cause, Truth};
+use super::unit::{ArmedCut, CutPlan, Parcel, Point, Until, Wait};
+
+/// What became of a wait.
+enum Waiting {
+    /// It is awaited on, perhaps with a known time.
+    Still(Option<Moment>),
+    /// It came true.
+    Over(Moment, Cause),
+    /// It was given up.
+    Limit(Moment),
+}
+
+impl Engine {
+    /// Asks every wait whether it is over.
+    pub(super) fn open_gates(&mut self, now: Moment) {
+        for id in self.busy.clone() {
+            let Some(lane) = self.lane(id) else { continue };
+            let mut taken = std::mem::take(lane);
+            for parcel in &mut taken.parcels {
+                self.open_gates_of(now, parcel);
+            }
+            if let Some(lane) = self.lane(id) {
+                *lane = taken;
+            }
+        }
+        self.find_streams(now);
+    }
+
+    fn open_gates_of(&mut self, now: Moment, parcel: &mut Parcel) {
+        let mut waits = std::mem::take(&mut parcel.waits);
+        waits.retain_mut(|wait| match self.waiting(wait, &parcel.points, now) {
+            Waiting::Still(time) => {
+                self.set_timer(wait, time);
+                true
+            }
+            Waiting::Over(at, cause) => {
+                parcel.ready = parcel.ready.max(at);
+                self.opened(now, wait, parcel, &cause);
+                false
+            }
+            Waiting::Limit(at) => {
+                parcel.ready = parcel.ready.max(at);
+                self.given_up(now, wait, parcel);
+                false
+            }
+        });
+        parcel.waits = waits;
+    }
+
+    fn waiting(&self, wait: &Wait, points: &[(usize, Point)], now: Moment) -> Waiting {
+        let Some((_, point)) = points.first() else { return Waiting::Over(now, Cause::Time) };
+        let truth = match &wait.until {
+            Until::Due(due) if *due <= now => Truth::Since(*due, Cause::Time),
+            Until::Due(due) => Truth::From(*due),
+            Until::Hold | Until::Cut => match &self.plan.rules[wait.rule].gate {
+                Some(cond) => self.truth(cond, wait.rule, point, now),
+                None => Truth::No,
+            },
+            Until::Behind(seq) if self.awaited.contains(seq) => Truth::No,
+            Until::Behind(_) => Truth::Since(now, Cause::Time),
+            Until::Window(_) | Until::Stream => return Waiting::Still(wait.limit),
+        };
+        match (truth, wait.limit) {
+            (Truth::Since(at, cause), limit) if limit.is_none_or(|limit| at <= limit) => Waiting::Over(at, cause),
+            (_, Some(limit)) if limit <= now => Waiting::Limit(limit),
+            (Truth::From(at), limit) if limit.is_none_or(|limit| at <= limit) => Waiting::Still(Some(at)),
+            (_, limit) => Waiting::Still(limit),
+        }
+    }
+
+    /// A wait is over because what was waited for has come.
+    fn opened(&mut self, now: Moment, wait: &Wait, parcel: &mut Parcel, cause: &Cause) {
+        self.clear_timer(wait);
+        let by = self.by(cause);
+        let Some((_, point)) = parcel.points.first_mut() else { return };
+        point.by = by;
+        let point = point.clone();
+        match wait.until {
+            Until::Hold => {
+                self.effective(wait.rule);
+                self.ungather(wait.rule, &point);
+                self.close_gate(now, wait.rule, &point, Opened::By(self.words(cause)));
+            }
+            Until::Cut => {
+                self.close_gate(now, wait.rule, &point, Opened::By(self.words(cause)));
+                parcel.cuts.push(CutPlan { rule: wait.rule, later: false });
+                parcel.cuts.sort_by_key(|cut| cut.rule);
+            }
+            Until::Due(_) | Until::Behind(_) | Until::Window(_) | Until::Stream => {}
+        }
+    }
+
+    /// A wait has reached its limit.
+    fn given_up(&mut self, now: Moment, wait: &Wait, parcel: &mut Parcel) {
+        self.clear_timer(wait);
+        let by = self.next_seq();
+        let Some((_, point)) = parcel.points.first_mut() else { return };
+        point.by = by;
+        let point = point.clone();
+        match wait.until {
+            Until::Hold | Until::Cut => {
+                let under_way =
+                    self.plan.rules[wait.rule].gate.as_ref().is_some_and(|cond| self.under_way(cond, &point));
+                if wait.until == Until::Hold {
+                    self.ungather(wait.rule, &point);
+                    if under_way {
+                        self.effective(wait.rule);
+                    }
+                }
+                let opened = if under_way { Opened::Limit } else { Opened::Vacuous };
+                self.close_gate(now, wait.rule, &point, opened);
+            }
+            Until::Due(_) | Until::Behind(_) | Until::Window(_) | Until::Stream => {}
+        }
+    }
+
+    /// The sequence number of what let something go.
+    fn by(&mut self, cause: &Cause) -> u64 {
+        match cause {
+            Cause::Time => self.next_seq(),
+            Cause::Seen(_, seq) | Cause::End(seq) | Cause::Fired(_, seq) | Cause::Gathered(seq) => *seq,
+        }
+    }
+
+    /// What opened a gate, for the journal: a point's key, or words.
+    pub(super) fn words(&self, cause: &Cause) -> String {
+        match cause {
+            Cause::Time => "time".to_owned(),
+            Cause::Seen(key, _) => key.to_string(),
+            Cause::End(_) => "the end of the answer".to_owned(),
+            Cause::Fired(rule, _) => format!("{} fired", self.plan.rules[*rule].name),
+            Cause::Gathered(_) => "gathered".to_owned(),
+        }
+    }
+
+    /// Cuts of connections whose `when` has come true; one that is in use is cut when it is not.
+    pub(super) fn fire_connection_cuts(&mut self, now: Moment) {
+        let armed: Vec<ConnId> =
+            self.conns.iter().filter(|(_, conn)| !conn.cuts.is_empty()).map(|(conn, _)| *conn).collect();
+        for id in armed {
+            let in_use =
+                self.exchanges.values().any(|exchange| exchange.conn == id && exchange.client == ClientLeg::Open);
+            let Some(conn) = self.conns.get_mut(&id).filter(|_| !in_use) else { continue };
+            let mut cuts = std::mem::take(&mut conn.cuts);
+            let due = self.due_cut(now, &mut cuts);
+            if let Some(cut) = due {
+                cuts.iter().for_each(|cut| self.remove_timer(cut.timer));
+                self.cut_connection(now, id, cut.rule, &cut.point);
+            } else if let Some(conn) = self.conns.get_mut(&id) {
+                conn.cuts = cuts;
+            }
+        }
+    }
+
+    /// The first of these cuts in written order whose `when` is true.
+    fn due_cut(&mut self, now: Moment, cuts: &mut Vec<ArmedCut>) -> Option<ArmedCut> {
+        let plan = Arc::clone(&self.plan);
+        let due = cuts.iter_mut().position(|cut| {
+            let Some(cond) = &plan.rules[cut.rule].gate else { return false };
+            match self.truth(cond, cut.rule, &cut.point, now) {
+                Truth::Since(..) => true,
+                Truth::From(at) => {
+                    if cut.timer != Some(at) {
+                        self.remove_timer(cut.timer);
+                        self.add_timer(Some(at));
+                        cut.timer = Some(at);
+                    }
+                    false
+                }
+                Truth::No => false,
+            }
+        });
+        due.map(|index| cuts.remove(index))
+    }
+
+    /// Cuts whose `when` has come true while their streams went on.
+    pub(super) fn fire_cuts(&mut self, now: Moment) {
+        for id in self.cutting.clone() {
+            let Some(exchange) = self.exchanges.get_mut(&id) else {
+                self.cutting.remove(&id);
+                continue;
+            };
+            let mut cuts = std::mem::take(&mut exchange.cuts);
+            let fired = self.due_cut(now, &mut cuts);
+            self.restore_cuts(id, cuts);
+            if let Some(cut) = fired {
+                self.cut(now, id, cut.rule, &cut.point, None);
+            }
+        }
+    }
+
+    fn restore_cuts(&mut self, id: ExchangeId, cuts: Vec<ArmedCut>) {
+        if cuts.is_empty() {
+            self.cutting.remove(&id);
+        }
+        if let Some(exchange) = self.exchanges.get_mut(&id) {
+            exchange.cuts = cuts;
+        }
+    }
+}

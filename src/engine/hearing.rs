@@ -1,0 +1,112 @@
+//! What a block says, and whose it is: read once, when it has arrived.
+//!
+//! The one rule it keeps: a block is heard whether or not it ever reaches the client.
+
+use std::sync::Arc;
+
+use super::decide::micros;
+use super::engine::Engine;
+use super::event::{ExchangeId, Moment};
+use super::exchange::{Exchange, Media};
+use super::hash;
+use super::owner::{Answers, Spoken};
+use super::record::{Entry, PartyEntry, SessionEntry};
+use super::rpc;
+use super::selector::{At, Stream};
+use super::sse::{Block, BlockKind};
+use super::unit::{BlockPoint, Point};
+
+impl Engine {
+    /// Takes note of a block that has arrived: what it says, whose it is, what it is called.
+    pub(super) fn block_point(&mut self, now: Moment, id: ExchangeId, block: Block) -> Point {
+        let seq = self.next_seq();
+        let messages = match (&block.data, block.kind) {
+            (Some(data), BlockKind::Message) => rpc::peek(data),
+            _ => Vec::new(),
+        };
+        let kind =
+            if block.kind == BlockKind::Message && messages.is_empty() { BlockKind::Unparsable } else { block.kind };
+        let Some(exchange) = self.exchanges.get_mut(&id) else {
+            return self.point(now, id, At::Block, "", seq);
+        };
+        exchange.counts[kind as usize] += 1;
+        let name = point_name(kind, exchange);
+        let counts = exchange.counts;
+        let (trail, answers, session) = (Arc::clone(&exchange.trail), answers_on(exchange), exchange.session);
+        if kind == BlockKind::Endpoint {
+            self.learn_endpoint(id, &block);
+        }
+        if let Some(event_id) = &block.id {
+            self.calls.issue(session, event_id, &trail);
+        }
+        let hear = |message| self.calls.hear_server(session, message, &trail, answers);
+        let messages: Vec<Spoken> = messages.into_iter().map(hear).collect();
+        self.introduce(now, seq, session, &messages);
+        let mut point = self.point(now, id, At::Block, &name, seq);
+        point.belongs = self.calls.belongs(&messages, &trail.owners);
+        point.bytes = block.bytes.len() as u64;
+        point.hash = self.notebook.on.then(|| hash::hash(&block.bytes));
+        point.block = Some(BlockPoint { kind, counts, event_id: block.id, messages });
+        point
+    }
+
+    /// Whether a block is a whole JSON answer: it has no neighbours to change places with (rule R32).
+    pub(super) fn is_json_answer(&self, point: &Point) -> bool {
+        let answer = point.exchange.and_then(|id| self.exchanges.get(&id)?.answer.as_ref());
+        answer.is_some_and(|answer| answer.media == Media::Json)
+    }
+
+    /// An `endpoint` block: its stream is that of 2024-11-05, and tells where the posts of its session will go.
+    fn learn_endpoint(&mut self, id: ExchangeId, block: &Block) {
+        let target = block.data.as_ref().map(|data| String::from_utf8_lossy(data).into_owned()).unwrap_or_default();
+        let target = match target.split_once("://") {
+            Some((_, rest)) => rest.find('/').map_or("/", |slash| &rest[slash..]).to_owned(),
+            None => target,
+        };
+        let Some(exchange) = self.exchanges.get_mut(&id) else { return };
+        exchange.stream = Stream::Legacy;
+        let (path, session) = (exchange.path().to_owned(), exchange.session);
+        self.sessions.give_endpoint(target, path, session);
+    }
+
+    /// The answer to an initialize says who talks to whom.
+    fn introduce(&mut self, now: Moment, seq: u64, session: u64, messages: &[Spoken]) {
+        for spoken in messages.iter().filter(|spoken| spoken.answer) {
+            let Some(call) = spoken.about.and_then(|call| self.calls.get(call)) else { continue };
+            if call.method != "initialize" || spoken.message.result.is_empty() {
+                continue;
+            }
+            let party = |json: &[u8], at: &str| {
+                let text =
+                    |member: &str| Some(rpc::text_of(rpc::pointer(json, &format!("{at}/{member}"))?)?.into_owned());
+                Some(PartyEntry { name: text("name")?, version: text("version").unwrap_or_default() })
+            };
+            let result = &spoken.message.result;
+            let protocol = rpc::pointer(result, "/protocolVersion").and_then(rpc::text_of);
+            let entry = SessionEntry {
+                seq,
+                at: micros(now),
+                session,
+                client: party(&call.params, "/clientInfo"),
+                server: party(result, "/serverInfo"),
+                protocol: protocol.map(std::borrow::Cow::into_owned),
+            };
+            self.record(Entry::Session(entry));
+        }
+    }
+}
+
+/// `block#3` for the third message, `block.comment#1` for the first comment.
+fn point_name(kind: BlockKind, exchange: &Exchange) -> String {
+    let n = exchange.counts[kind as usize];
+    if kind == BlockKind::Message { format!("block#{n}") } else { format!("block.{}#{n}", kind.word()) }
+}
+
+fn answers_on(exchange: &Exchange) -> Answers {
+    match exchange.stream {
+        Stream::Resume if !exchange.origin_known => Answers::All,
+        Stream::Resume if matches!(exchange.trail.stream, Stream::Post | Stream::Listen) => Answers::Own,
+        Stream::Resume | Stream::Get | Stream::Legacy => Answers::Open,
+        Stream::Post | Stream::Listen | Stream::Delete | Stream::Other => Answers::Own,
+    }
+}
