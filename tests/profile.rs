@@ -59,6 +59,14 @@ fn every_file_in_profiles_is_built_in() {
 }
 
 #[test]
+fn every_profile_that_other_tests_use_loads() {
+    let folder = root().join("tests/sdk/profiles");
+    for entry in fs::read_dir(folder).expect("the folder is there") {
+        rules(&[&entry.expect("readable").path().to_string_lossy()]);
+    }
+}
+
+#[test]
 fn every_built_in_profile_opens_with_what_it_provokes_against_whom_and_the_symptom() {
     for profile in builtin::all() {
         let opening: Vec<&str> = profile.text.lines().take(4).collect();
