@@ -56,7 +56,7 @@ async fn pass(client: Arc<Client>, request: Request<Incoming>) -> Response<Clien
     }
     let method = parts.method.clone();
     let host = to_server(&mut parts, &client);
-    let mut outgoing = ServerBody::streaming(incoming);
+    let mut outgoing = ServerBody::streaming(incoming, &client.link);
     let leave = headers::expects_leave(&parts.headers).then(|| outgoing.hold(client.link.run().clock()));
     let request = Request::from_parts(parts, outgoing);
     answered(&client, body, &method, host, ServerLeg::send(request, &client, Arc::default(), leave)).await
@@ -74,7 +74,7 @@ async fn engage(client: Arc<Client>, request: Request<Incoming>, reused: bool) -
     let mut body = ClientBody::new(Arc::clone(&client), Some(Arc::clone(&exchange)));
     run.feed(Event::RequestHead { exchange: exchange.id, conn: client.id, reused, head: request_head(&parts) });
     body.permit(|exchange| exchange.may_read().then_some(())).await;
-    let mut outgoing = ServerBody::streaming(incoming);
+    let mut outgoing = ServerBody::streaming(incoming, &client.link);
     let peeked = match outgoing.peek().await {
         Peeked::Whole => RequestBody::Whole(outgoing.read()),
         Peeked::BeyondCap => RequestBody::BeyondPeek(PEEK_CAP),

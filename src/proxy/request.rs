@@ -17,6 +17,7 @@ use hyper::body::{Body, Frame, Incoming, SizeHint};
 use serde_json::value::RawValue;
 
 use super::answer;
+use super::ending::Cut;
 use super::link::{Link, Tracked};
 use super::timer::{Clock, Until};
 use crate::engine::event::UnitId;
@@ -32,6 +33,8 @@ pub(crate) struct ServerBody {
     /// What was read already, in order.
     read: VecDeque<Bytes>,
     rest: Rest,
+    /// The client's leg, on which the rest arrives.
+    client: Arc<Link>,
     link: Option<Arc<Link>>,
     unit: Option<UnitId>,
     hold: Option<Hold>,
@@ -67,9 +70,9 @@ pub(crate) enum Peeked {
 
 impl ServerBody {
     /// A body that is passed on as it comes.
-    pub(crate) fn streaming(body: Incoming) -> Self {
+    pub(crate) fn streaming(body: Incoming, client: &Arc<Link>) -> Self {
         let rest = if body.is_end_stream() { Rest::None } else { Rest::Stream(body) };
-        Self { read: VecDeque::new(), rest, link: None, unit: None, hold: None }
+        Self { read: VecDeque::new(), rest, client: Arc::clone(client), link: None, unit: None, hold: None }
     }
 
     /// Reads on until all is known or the cap is passed.
@@ -144,6 +147,14 @@ impl ServerBody {
         Frame::data(link.give(bytes))
     }
 
+    /// The rest will not come. If that is because the client is gone, this leg ends as the client's did: the error alone
+    /// would make it a FIN.
+    fn broken(&self) {
+        if let (Some(ending), Some(link)) = (self.client.gone(), &self.link) {
+            link.cut(Cut::at_once(ending));
+        }
+    }
+
     /// The last byte of a streamed body is handed over.
     fn streamed(&mut self) {
         self.rest = Rest::None;
@@ -172,7 +183,7 @@ impl Body for ServerBody {
             }
         }
         let frame = match &mut this.rest {
-            Rest::Stream(body) => ready!(Pin::new(body).poll_frame(cx)?),
+            Rest::Stream(body) => ready!(Pin::new(body).poll_frame(cx)).transpose().inspect_err(|_| this.broken())?,
             Rest::Trailers(trailers) => Some(Frame::trailers(std::mem::take(trailers))),
             Rest::None => return Poll::Ready(None),
         };
