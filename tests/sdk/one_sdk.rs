@@ -81,8 +81,7 @@ fn notifications(run: &Run) -> Vec<&Value> {
 
 #[test]
 fn what_a_resume_delivers_belongs_to_the_call_it_resumes() {
-    let priming_only = "post-stream-empty,when={ block = 'priming', same = 'exchange' }";
-    let run = Session::open(&[priming_only], true).notify(1).finish();
+    let run = Session::open(&["post-stream-lost,where=id"], true).notify(1).finish();
     assert_eq!(streams_of_the_calls_messages(&run), ["resume", "resume"], "the notification and the answer");
 }
 

@@ -21,8 +21,6 @@ fn every_client_loses_what_the_table_says_and_nothing_without_the_profile() {
     let clients = clients();
     let servers = [Server::Plain, Server::Resumable, Server::OldResumable].map(Upstream::start);
     let scenes: Vec<Scene> = ROWS.iter().map(|row| Scene::set(row, &servers, &clients)).collect();
-    // Connecting is the heavy part. A timeout that ran meanwhile would measure the machine.
-    scenes.iter().for_each(Scene::wait_until_connected);
     let cells: Vec<Vec<String>> = thread::scope(|scope| {
         let played: Vec<_> = scenes.into_iter().map(|scene| scope.spawn(|| scene.play())).collect();
         played.into_iter().map(|cells| cells.join().unwrap()).collect()
@@ -67,11 +65,10 @@ impl<'a> Scene<'a> {
         let controls: Vec<_> = clients.iter().map(|client| session(client, "control")).collect();
         faults.iter().for_each(|session| session.connect(&url, row.timeout));
         controls.iter().for_each(|session| session.connect(plain, PATIENCE));
+        // Connecting is the heavy part: one row at a time, and no request before all are done. A timeout that ran
+        // meanwhile would measure the machine.
+        faults.iter().chain(&controls).for_each(Session::wait_until_connected);
         Self { row, faulty, faults, controls }
-    }
-
-    fn wait_until_connected(&self) {
-        self.faults.iter().chain(&self.controls).for_each(Session::wait_until_connected);
     }
 
     /// Returns the cells with the fault.

@@ -63,15 +63,13 @@ const fn resumable(what: &'static str, profile: &'static str, request: Request, 
 
 /// The timeout, in milliseconds, of a request that may be lost. Longer than the second that clients wait before they
 /// resume, and long enough for a slow machine to reject at once what is rejected at once. All cells wait together.
-const LOSS: u64 = 5_000;
+const LOSS: u64 = 10_000;
 
-const AFTER_PRIMING: &str = "post-stream-empty,when={ block = 'priming', same = 'exchange' }";
-const AFTER_PRIMING_RESET: &str = "post-stream-empty,when={ block = 'priming', same = 'exchange' },ending=reset";
-const AFTER_TWO: &str = "post-stream-lost,message=notification,nth=2,where=after";
-const AFTER_TWO_DRAINED: &str = "post-stream-lost,message=notification,nth=2,where=after,server=drain";
+const AFTER_TWO: &str = "post-stream-lost,where=after,blocks=2";
+const AFTER_TWO_DRAINED: &str = "post-stream-lost,where=after,blocks=2,server=drain";
 
 pub(super) const ROWS: &[Row] = &[
-    lost("headers, then clean end", "post-stream-empty,method=ping", Request::Ping),
+    lost("headers, then clean end", "post-stream-lost,method=ping,where=head", Request::Ping),
     lost("clean end before the answer", "post-stream-lost,method=ping", Request::Ping),
     lost("clean end in the middle of the answer event", "post-stream-lost,method=ping,where=inside", Request::Ping),
     lost("FIN with no last chunk", "post-stream-lost,method=ping,ending=fin", Request::Ping),
@@ -89,9 +87,9 @@ pub(super) const ROWS: &[Row] = &[
         request: Request::Ping,
         timeout: LOSS,
     },
-    resumable("clean end before the first id", "post-stream-empty", Request::Notify(2), LOSS),
-    resumable("clean end after the priming event", AFTER_PRIMING, Request::Notify(2), PATIENCE),
-    resumable("RST after the priming event", AFTER_PRIMING_RESET, Request::Notify(2), PATIENCE),
+    resumable("clean end before the first id", "post-stream-lost,where=head", Request::Notify(2), LOSS),
+    resumable("clean end after the priming event", "post-stream-lost,where=id", Request::Notify(2), PATIENCE),
+    resumable("RST after the priming event", "post-stream-lost,where=id,ending=reset", Request::Notify(2), PATIENCE),
     resumable(
         "clean end after 2 notifications, upstream closed, the call still running",
         AFTER_TWO,
