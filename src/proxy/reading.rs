@@ -15,6 +15,9 @@ use crate::engine::event::{Ending, Source};
 /// A piece that is large enough not to wait for more, in bytes.
 pub(crate) const ENOUGH: usize = 64 * 1024;
 
+/// How much is read of an answer whose head is held, in bytes.
+const AHEAD: usize = 16 * 1024 * 1024;
+
 /// How many turns of the scheduler are waited for one more chunk.
 const TURNS: u8 = 2;
 
@@ -78,7 +81,7 @@ impl Reading {
     /// Waits a little for what comes right behind the head, so that it can leave in one write with it.
     pub(crate) async fn prefetch(&mut self) {
         for turn in 0..=TURNS {
-            let more = std::future::poll_fn(|cx| Poll::Ready(self.fill(cx))).await;
+            let more = std::future::poll_fn(|cx| Poll::Ready(self.fill(ENOUGH, cx))).await;
             if !more || turn == TURNS {
                 break;
             }
@@ -89,12 +92,17 @@ impl Reading {
 
     /// Sees an end that is there already, without waiting for it: no byte of the answer is missing.
     pub(crate) fn settle(&mut self) {
-        self.fill(&mut Context::from_waker(Waker::noop()));
+        self.fill(ENOUGH, &mut Context::from_waker(Waker::noop()));
     }
 
-    /// Reads what is there. Returns whether more could come.
-    fn fill(&mut self, cx: &mut Context<'_>) -> bool {
-        while self.end.is_none() && self.gathered.len() < ENOUGH {
+    /// Reads on while what was read must wait: a server that is not read notices that something is held.
+    pub(crate) fn read_ahead(&mut self, cx: &mut Context<'_>) {
+        self.fill(AHEAD, cx);
+    }
+
+    /// Reads what is there, up to so many bytes. Returns whether more could come.
+    fn fill(&mut self, limit: usize, cx: &mut Context<'_>) -> bool {
+        while self.end.is_none() && self.gathered.len() < limit {
             match self.server.poll_arrival(cx) {
                 Poll::Ready(arrival) => drop(self.receive(arrival)),
                 Poll::Pending => return true,

@@ -9,6 +9,7 @@ mod broken;
 mod cuts;
 mod endings;
 mod heads;
+mod holds;
 mod relay;
 mod rim;
 

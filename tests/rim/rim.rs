@@ -1,10 +1,11 @@
 //! A proxy in a thread of its own.
 
 use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::mpsc::Receiver;
 use std::thread::JoinHandle;
 
 use mishap::engine::engine::{Engine, Setup};
-use mishap::engine::record::Summary;
+use mishap::engine::record::{Entry, Summary};
 use mishap::engine::rule::Rule;
 use mishap::profile::{self, Use};
 use mishap::proxy::{Clock, Config, HostPolicy, Proxy};
@@ -49,6 +50,14 @@ impl Rim {
         let rules = rules(&format!("[[rule]]\nname = \"rule\"\n{rule}"));
         let engine = Engine::new(Setup { rules, ..Setup::default() });
         Self::start(Config { engine, ..config(upstream.address()) })
+    }
+
+    /// Starts a proxy with these rules, and hands out what is recorded.
+    pub(crate) fn recorded(upstream: &Upstream, text: &str) -> (Self, Receiver<Entry>) {
+        let (sender, entries) = std::sync::mpsc::channel();
+        let engine = Engine::new(Setup { rules: rules(text), record: true, ..Setup::default() });
+        let records = Box::new(move |entry| drop(sender.send(entry)));
+        (Self::start(Config { engine, records, ..config(upstream.address()) }), entries)
     }
 
     /// The two ways in which everything just passes: past the engine, and through it.

@@ -85,7 +85,11 @@ impl ClientBody {
             if let Some(finish) = exchange.take_finish() {
                 self.end(finish);
             }
-            if !self.relayed {
+            if self.relayed {
+                if let Some(reading) = self.reading.as_mut().filter(|_| exchange.wants_more(0)) {
+                    reading.read_ahead(cx);
+                }
+            } else {
                 self.pump(cx, &exchange);
                 if let Some(head) = exchange.take_head() {
                     return Poll::Ready(Some(head));
