@@ -12,8 +12,14 @@ use super::run::Run;
 use super::timer::Clock;
 use super::wire::Wire;
 use super::{Upstream, accept};
+use crate::engine::condition::Time;
 use crate::engine::engine::{Engine, Setup};
-use crate::engine::event::ConnId;
+use crate::engine::event::{ConnId, Moment};
+use crate::engine::fault::Fault;
+use crate::engine::fault::delay::Delay;
+use crate::engine::rule::Rule;
+use crate::engine::selector::{At, Glob, Selector};
+use crate::engine::trigger::{Scope, Trigger};
 
 const PIPE: usize = 1 << 16;
 
@@ -98,4 +104,82 @@ async fn a_client_that_does_not_close_is_waited_for_half_a_second() {
         assert!(rim.now() < Duration::from_secs(1));
     }
     assert_eq!(rim.now(), Duration::from_millis(500));
+}
+
+const MINUTE: Duration = Duration::from_secs(60);
+
+/// Delays every point of this kind by a minute.
+fn delayed(at: At) -> Setup {
+    let mut selector = Selector::any(at);
+    if at == At::Block {
+        selector.block = Some(Glob { any: vec!["*".to_owned()], none: Vec::new() });
+    }
+    let rule = Rule {
+        name: "test/delay".to_owned(),
+        selector,
+        trigger: Trigger::default(),
+        scope: Scope::Session,
+        from: None,
+        until: None,
+        optional: false,
+        fault: Fault::Delay(Delay { time: Time::Fixed(MINUTE), overtake: false }),
+    };
+    Setup { rules: vec![rule], ..Setup::default() }
+}
+
+const GET: &str = "GET / HTTP/1.1\r\nHost: 127.0.0.1:1\r\nAccept: text/event-stream\r\n\r\n";
+const SSE: &str = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n";
+
+/// When each part of one exchange came through: request, head, two events that arrive half a minute apart, end.
+async fn times(setup: Setup) -> [Duration; 5] {
+    let mut rim = Rim::new(setup);
+    let mut client = rim.client(GET).await;
+    let mut server = rim.server().await;
+    sees(&mut server, GET).await;
+    let request = rim.now();
+    server.write_all(format!("{SSE}9\r\ndata: 1\n\n\r\n").as_bytes()).await.unwrap();
+    let clock = rim.run.clock().clone();
+    tokio::spawn(async move {
+        clock.until(Moment(request + MINUTE / 2)).await;
+        server.write_all(b"9\r\ndata: 2\n\n\r\n0\r\n\r\n").await.unwrap();
+        std::future::pending::<()>().await;
+    });
+    let mut times = [request; 5];
+    let mut got = Vec::new();
+    for (n, part) in [SSE, "data: 1\n\n", "data: 2\n\n", "\r\n0\r\n\r\n"].into_iter().enumerate() {
+        while !String::from_utf8_lossy(&got).contains(part) {
+            assert_ne!(client.read_buf(&mut got).await.unwrap(), 0);
+        }
+        times[n + 1] = rim.now();
+    }
+    times
+}
+
+// A delay that is a sleep in the loop, or counted from the last departure, shows other moments.
+#[tokio::test(start_paused = true)]
+async fn a_delay_is_counted_from_arrival_at_every_point() {
+    let half = MINUTE / 2;
+    let zero = Duration::ZERO;
+    for (at, expected) in [
+        (At::Request, [MINUTE, MINUTE, MINUTE, MINUTE + half, MINUTE + half]),
+        (At::Head, [zero, MINUTE, MINUTE, MINUTE, MINUTE]),
+        (At::Block, [zero, zero, MINUTE, MINUTE + half, MINUTE + half]),
+        (At::End, [zero, zero, zero, half, MINUTE + half]),
+        (At::Leave, [zero, zero, zero, half, half]),
+    ] {
+        assert_eq!(times(delayed(at)).await, expected, "{at:?}");
+    }
+}
+
+// The client is gone at once; the server learns it a minute later, and may write until then.
+#[tokio::test(start_paused = true)]
+async fn a_delayed_leave_reaches_the_server_when_it_is_due() {
+    let mut rim = Rim::new(delayed(At::Leave));
+    let client = rim.client(GET).await;
+    let mut server = rim.server().await;
+    sees(&mut server, GET).await;
+    drop(client);
+    server.write_all(SSE.as_bytes()).await.unwrap();
+    assert_eq!(server.read(&mut [0]).await.unwrap(), 0);
+    assert_eq!(rim.now(), MINUTE);
 }
