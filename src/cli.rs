@@ -36,6 +36,10 @@ pub struct Cli {
 pub enum Command {
     /// Stand in front of a server, in the foreground or around a command.
     Run(Box<RunArgs>),
+    /// List the built-in profiles, or show one whole, to be copied and changed.
+    Profiles(ProfilesArgs),
+    /// Say whether profiles can be used, and what their rules were understood to do. Nothing is started.
+    Check(CheckArgs),
     /// Draw a journal as a timeline: client, proxy, server.
     Report(ReportArgs),
     /// Show three bugs with a small server and client of its own.
@@ -45,13 +49,18 @@ pub enum Command {
 /// `mishap run`.
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
-Exit status: 0 done; 1 could not run (125 with a command); 2 usage or profile; 4 a rule never had an effect; 5 a hold
-reached its limit; the command's own if that is not 0; 126, 127 the command could not be started.
+Exit status, the first that applies:
+  the command's own, if it is not 0; 126, 127: it could not be started
+  1    could not run (125 with a command)
+  2    usage or profile
+  4    a rule never had an effect, or a hold waited for what was not under way
+  5    a hold reached its limit with what it waits for under way
+  0    all done, every rule effective
 
 Examples:
   mishap run -u http://127.0.0.1:3000/mcp -p get-opens-late
-  mishap run -u http://127.0.0.1:3000/mcp -p post-stream-lost,ending=fin --journal run.ndjson -- npm test
-  mishap run --serve 'node server.js --port {port}' -p answers-cross -- pytest --mcp-url {url}")]
+  mishap run -u http://127.0.0.1:3000/mcp -p post-stream-lost,ending=fin -- npm test
+  mishap run --serve 'node server.js --port {port}' -p answers-cross -- pytest --url {url}")]
 pub struct RunArgs {
     /// The server's URL. It names the origin; paths pass as they come, and its path completes the URL that is printed.
     /// {port} is the port given to --serve; with --serve it may be left out and is then http://127.0.0.1:{port}/mcp.
@@ -96,6 +105,24 @@ pub enum Host {
     Keep,
     /// It always becomes the server's.
     Upstream,
+}
+
+/// `mishap profiles`.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "Example:\n  mishap profiles get-opens-late > mine.toml")]
+pub struct ProfilesArgs {
+    /// The one to show.
+    #[arg(value_name = "NAME")]
+    pub name: Option<String>,
+}
+
+/// `mishap check`.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "Example:\n  mishap check ./mine.toml post-stream-lost,ending=fin")]
+pub struct CheckArgs {
+    /// Profiles as `run -p` takes them: files or built-in names, with values for their variables.
+    #[arg(value_name = "NAME_OR_FILE[,KEY=VALUE]...", required = true)]
+    pub profiles: Vec<String>,
 }
 
 /// `mishap report`.

@@ -147,6 +147,18 @@ mod tests {
         assert!(!drawn.stdout.contains("no last line"), "{}", drawn.stdout);
     }
 
+    #[test]
+    fn a_built_in_profile_that_was_printed_is_a_file_that_checks_and_runs() {
+        let shown = Mishap::run(&["profiles", "get-opens-first"]);
+        let scratch = Scratch::new();
+        let copy = scratch.file("copy.toml", &shown.stdout);
+        let checked = Mishap::run(&["check", &copy]);
+        assert_eq!((checked.code, &*checked.stderr), (0, ""), "{}", checked.stdout);
+        let ended = Mishap::run(&["run", "-u", &url(), "-p", &copy, "--", "true"]);
+        assert!(ended.last().contains("rule \"copy/hold-call\" never fired"), "{}", ended.stderr);
+        assert_eq!(Mishap::run(&["check", "no-such-profile"]).code, 2);
+    }
+
     // `head` is gone after the first line; a report that took that for a failure would turn a pipeline red.
     #[test]
     fn a_reader_that_has_seen_enough_is_no_failure() {

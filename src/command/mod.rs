@@ -41,6 +41,8 @@ impl Exit {
 pub fn execute(cli: Cli, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
     match cli.command {
         Command::Run(args) => run::run(&args, out, err),
+        Command::Profiles(args) => profiles::run(args.name.as_deref(), out, err),
+        Command::Check(args) => check::run(&args.profiles, out, err),
         Command::Report(args) => report::run(&args, out),
         Command::Demo(args) => demo::run(&args, out, err),
     }

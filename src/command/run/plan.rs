@@ -7,7 +7,7 @@ use std::io::{self, Write};
 
 use super::server::free_port;
 use crate::cli::{Host, RunArgs};
-use crate::command::Exit;
+use crate::command::{Exit, check};
 use crate::profile::{self, Loaded, Use};
 use crate::proxy::{HostPolicy, Upstream};
 use crate::report::words::{count, shell};
@@ -34,7 +34,7 @@ impl<'a> Plan<'a> {
         let loaded = match load(&args.profiles) {
             Ok(loaded) => loaded,
             Err(problems) => {
-                problems.iter().try_for_each(|problem| writeln!(err, "mishap: {problem}"))?;
+                check::list(&problems, err)?;
                 let number = u64::try_from(problems.len()).unwrap_or(u64::MAX);
                 return Ok(Err(Exit::because(2, format!("{} in the profiles", count(number, "problem")))));
             }
