@@ -93,7 +93,7 @@ async fn an_unrelated_question_is_dropped_for_good_when_no_get_is_open() {
     let session = answer.lines().find(|line| line.starts_with("mcp-session-id")).unwrap().to_owned();
     let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": "ask" } });
     let answer = raw(&server, &format!("POST /mcp HTTP/1.1\r\n{session}"), &call.to_string()).await;
-    assert!(answer.contains("no answer to elicitation/create within 50 ms"), "{answer}");
+    assert!(answer.contains("no answer to elicitation/create in 50 ms"), "{answer}");
     until(&mut notes, &Note::Dropped("elicitation/create")).await;
     until(&mut notes, &Note::Unanswered("elicitation/create", Duration::from_millis(50))).await;
 }

@@ -8,36 +8,41 @@ use std::time::Duration;
 
 use super::scene::Scene;
 use super::stage::{Cast, Take};
+use crate::report::timeline::excerpt;
 use crate::report::words::span;
 
 /// Writes a scene that was played.
 #[must_use]
 pub fn programme(scene: Scene, takes: &[Take]) -> String {
-    let mut text = String::new();
-    // Writing to a String cannot fail.
-    let _ = writeln!(text, "{}: {}", scene.name(), scene.title());
-    let _ = writeln!(text, "  reported as {}", scene.report());
+    let (name, profile) = (scene.name(), scene.profile());
+    let report = scene.report().trim_start_matches("modelcontextprotocol/");
+    let mut text = format!("{name} ({report}): {}\n", scene.title());
     for take in takes {
-        let _ = writeln!(text, "  {}", line(scene, take));
+        text.push_str(&line(scene, take));
     }
+    // Writing to a String cannot fail.
     let _ = writeln!(text, "  fixed: {}", scene.fix());
-    let _ = writeln!(text, "next: mishap demo serve, and in another terminal, with the URL that it printed:");
-    let _ = writeln!(text, "  mishap run -u URL -p {} -- mishap demo client {{url}} {}", scene.profile(), scene.name());
+    for take in takes.iter().filter(|take| take.cast == Cast::Profile) {
+        text.push_str(&excerpt(&take.entries));
+    }
+    let _ = writeln!(text, "next: mishap demo serve; in another terminal, with the URL that it printed,");
+    let _ = writeln!(text, "  mishap run -u URL -p {profile} -- mishap demo client {{url}} {name}");
     text
 }
 
 fn line(scene: Scene, take: &Take) -> String {
     let who = match take.cast {
-        Cast::Direct => "direct".to_owned(),
-        Cast::Profile => format!("-p {}", scene.profile()),
-        Cast::Fixed => format!("-p {}, fixed", scene.profile()),
+        Cast::Direct => "direct",
+        Cast::Profile => scene.profile(),
+        Cast::Fixed => "the same, fixed",
     };
     let result = if take.outcome.passed { "passes" } else { "FAILS" };
-    let mut line = format!("{who:26} {result:6} {:>7}  {}", micros(take.took), take.outcome.saw);
-    if !take.as_promised() {
-        line.push_str(if take.effective { "  NOT AS PROMISED" } else { "  NOT AS PROMISED: a rule had no effect" });
-    }
-    line
+    let broken = match (take.as_promised(), take.effective) {
+        (true, _) => "",
+        (false, true) => "; NOT AS PROMISED",
+        (false, false) => "; NOT AS PROMISED: a rule had no effect",
+    };
+    format!("  {who:16}  {result:6}  {:>6}  {}{broken}\n", micros(take.took), take.outcome.saw)
 }
 
 fn micros(took: Duration) -> String {

@@ -63,9 +63,9 @@ impl Scene {
     #[must_use]
     pub fn title(self) -> &'static str {
         match self {
-            Self::GetLate => "a question sent before the GET stream is open is lost",
-            Self::LostStream => "a call whose stream ends without the answer hangs",
-            Self::Crossed => "of two calls that ask, each gets the answer for the other",
+            Self::GetLate => "a question asked before the GET is open is lost",
+            Self::LostStream => "a call whose stream ends unanswered hangs",
+            Self::Crossed => "two calls that ask get each other's answers",
         }
     }
 
@@ -169,9 +169,7 @@ async fn crossed(client: &Client) -> Outcome {
     let (first, second) = tokio::join!(first.answer(), second.answer());
     match (text(first).as_deref(), text(second).as_deref()) {
         (Ok("A"), Ok("B")) => Outcome::passed("each call got its own answer"),
-        (Ok(first), Ok(second)) => {
-            Outcome::failed(format!("call A got the answer for {first}, call B the answer for {second}"))
-        }
+        (Ok(first), Ok(second)) => Outcome::failed(format!("call A got the answer for {first}, B that for {second}")),
         (Err(why), _) | (_, Err(why)) => Outcome::failed(why),
     }
 }

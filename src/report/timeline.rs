@@ -2,6 +2,7 @@
 //!
 //! The one rule: a row is where its sequence number puts it, so what is above happened before. Rows fit 100 columns.
 
+mod excerpt;
 mod labels;
 mod lanes;
 mod rows;
@@ -9,8 +10,12 @@ mod rows;
 use std::fmt::Write as _;
 
 use crate::journal::{Footer, Header, Line};
+pub use excerpt::excerpt;
 use lanes::{HEADING, draw};
 use rows::rows;
+
+/// How wide a timeline is.
+const COLUMNS: usize = 100;
 
 /// Writes a journal's lines as a timeline.
 #[must_use]
@@ -26,7 +31,7 @@ pub fn timeline(lines: &[Line]) -> String {
         }
     }
     text.push_str(HEADING);
-    rows(&entries).iter().for_each(|row| draw(row, &mut text));
+    rows(&entries).iter().for_each(|row| draw(row, COLUMNS, &mut text));
     text + &last
 }
 

@@ -41,7 +41,7 @@ impl fmt::Display for Failure {
             Self::StreamBroke(why) => write!(f, "the stream broke before the answer: {why}"),
             Self::NotJsonRpc => f.write_str("the answer is no JSON-RPC"),
             Self::Error { code, message } => write!(f, "error {code}: {message}"),
-            Self::Timeout(after) => write!(f, "no answer within {} ms", after.as_millis()),
+            Self::Timeout(after) => write!(f, "no answer in {} ms", after.as_millis()),
             Self::Closed => f.write_str("the client was closed"),
         }
     }

@@ -87,7 +87,10 @@ struct Inner {
     options: Options,
     session: OnceLock<http::Session>,
     calls: Mutex<Calls>,
-    tasks: Mutex<JoinSet<()>>,
+    /// What reads streams: it ends with the client.
+    reading: Mutex<JoinSet<()>>,
+    /// What only sends: a goodbye waits for it.
+    sending: Mutex<JoinSet<()>>,
 }
 
 /// What brought a message.
@@ -113,11 +116,12 @@ impl Client {
             options,
             session: OnceLock::new(),
             calls: Mutex::default(),
-            tasks: Mutex::default(),
+            reading: Mutex::default(),
+            sending: Mutex::default(),
         });
         let client = Self { inner };
         client.initialize().await?;
-        client.inner.spawn(Arc::clone(&client.inner).listen());
+        spawn(&client.inner.reading, Arc::clone(&client.inner).listen());
         Ok(client)
     }
 
@@ -136,7 +140,7 @@ impl Client {
         let (started, starts) = oneshot::channel();
         let (id, answer) = self.inner.calls().enter(method, params);
         let message = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
-        self.inner.spawn(Arc::clone(&self.inner).carry(id, message, started));
+        spawn(&self.inner.reading, Arc::clone(&self.inner).carry(id, message, started));
         let deadline = Instant::now() + self.inner.options.timeout;
         Call { inner: Arc::clone(&self.inner), id, deadline, started: Some(starts), answer }
     }
@@ -146,19 +150,22 @@ impl Client {
         self.request("tools/call", &json!({ "name": tool, "arguments": arguments }))
     }
 
-    /// Ends the session at the server.
+    /// Ends the session at the server, after what the client still has to say.
     ///
     /// # Errors
     ///
     /// When the server cannot be reached or refuses.
     pub async fn close(self) -> Result<(), Failure> {
+        let sending = std::mem::take(&mut *locked(&self.inner.sending));
+        let _ = tokio::time::timeout(self.inner.options.timeout, sending.join_all()).await;
         self.inner.endpoint.send(Method::DELETE, self.inner.session.get(), None).await?.accepted().await
     }
 }
 
 impl Drop for Client {
     fn drop(&mut self) {
-        self.inner.tasks().abort_all();
+        locked(&self.inner.reading).abort_all();
+        locked(&self.inner.sending).abort_all();
     }
 }
 
@@ -189,7 +196,8 @@ impl Call {
                 self.inner.calls().settle(self.id, Err(Failure::Closed));
                 let params = json!({ "requestId": self.id, "reason": "request timed out" });
                 let inner = Arc::clone(&self.inner);
-                self.inner.spawn(async move { drop(inner.notify("notifications/cancelled", Some(params)).await) });
+                let cancel = async move { drop(inner.notify("notifications/cancelled", Some(params)).await) };
+                spawn(&self.inner.sending, cancel);
                 Err(Failure::Timeout(self.inner.options.timeout))
             }
         }
@@ -200,17 +208,7 @@ impl Call {
 
 impl Inner {
     fn calls(&self) -> MutexGuard<'_, Calls> {
-        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn tasks(&self) -> MutexGuard<'_, JoinSet<()>> {
-        self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
-        let mut tasks = self.tasks();
-        while tasks.try_join_next().is_some() {}
-        tasks.spawn(task);
+        locked(&self.calls)
     }
 
     /// Sends a message that no answer comes to.
@@ -273,9 +271,20 @@ impl Inner {
                 let owner = self.calls().owner(self.options.attribution, carrier);
                 let answer = questions::answer(message, owner.as_deref());
                 let inner = Arc::clone(self);
-                self.spawn(async move { drop(inner.post(answer).await) });
+                spawn(&self.sending, async move { drop(inner.post(answer).await) });
             }
             (_, None) => {}
         }
     }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Starts a task in a set, and forgets those that are done.
+fn spawn(tasks: &Mutex<JoinSet<()>>, task: impl Future<Output = ()> + Send + 'static) {
+    let mut tasks = locked(tasks);
+    while tasks.try_join_next().is_some() {}
+    tasks.spawn(task);
 }

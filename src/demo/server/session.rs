@@ -182,7 +182,7 @@ impl fmt::Display for Unanswered {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotSupported(capability) => write!(f, "the client did not declare the capability {capability}"),
-            Self::Timeout(method, after) => write!(f, "no answer to {method} within {} ms", after.as_millis()),
+            Self::Timeout(method, after) => write!(f, "no answer to {method} in {} ms", after.as_millis()),
             Self::Refused(message) => write!(f, "the client refused: {message}"),
         }
     }

@@ -1,8 +1,8 @@
 //! The drawing of a row: time, stream, three lanes, text. It knows arrows and columns, nothing of MCP.
 
-/// The columns a row has, and the last of them.
+/// The columns that a label has, and that everything before the text has.
 const LABEL: usize = 18;
-const TEXT: usize = 51;
+const BEFORE_TEXT: usize = 49;
 
 /// A space at which a text is not broken.
 pub(super) const NO_BREAK: char = '\u{a0}';
@@ -55,13 +55,14 @@ pub(super) struct Row {
     pub(super) faults: Vec<String>,
 }
 
-/// Draws a row and the lines that belong to it.
-pub(super) fn draw(row: &Row, out: &mut String) {
+/// Draws a row and the lines that belong to it, none of them wider than `columns`.
+pub(super) fn draw(row: &Row, columns: usize, out: &mut String) {
+    let width = columns - BEFORE_TEXT;
     let time = format!("{:>4}.{:03}", row.at / 1_000_000, row.at / 1_000 % 1_000);
     let crossing = lanes(row.client, row.mark, row.server);
     let idle = lanes(Arrow::None, Mark::Lane, Arrow::None);
-    let faults = row.faults.iter().flat_map(|fault| wrap(&format!("! {fault}")));
-    for (number, text) in wrap(&row.text).into_iter().chain(faults).enumerate() {
+    let faults = row.faults.iter().flat_map(|fault| wrap(&format!("! {fault}"), width));
+    for (number, text) in wrap(&row.text, width).into_iter().chain(faults).enumerate() {
         let line = match number {
             0 => format!("{time}  {:LABEL$}  {crossing}  {text}", shortened(&row.label)),
             _ => format!("{:8}  {:LABEL$}  {idle}  {text}", "", ""),
@@ -92,14 +93,14 @@ fn shortened(label: &str) -> String {
     label.chars().take(LABEL - 1).chain(['…']).collect()
 }
 
-/// Breaks text at spaces, or inside a word that is longer than the column; a no-break space becomes a space. At least
+/// Breaks text at spaces, or inside a word that is longer than `width`; a no-break space becomes a space. At least
 /// one line.
-fn wrap(text: &str) -> Vec<String> {
+fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     let mut used = 0;
     for word in text.split(' ') {
         let length = word.chars().count();
-        if used > 0 && used + 1 + length > TEXT {
+        if used > 0 && used + 1 + length > width {
             lines.push(String::from("  "));
             used = 2;
         } else if used > 0 {
@@ -107,7 +108,7 @@ fn wrap(text: &str) -> Vec<String> {
             used += 1;
         }
         for letter in word.chars() {
-            if used == TEXT {
+            if used == width {
                 lines.push(String::from("  "));
                 used = 2;
             }
@@ -125,14 +126,14 @@ mod tests {
 
     #[test]
     fn text_breaks_at_spaces_and_inside_a_word_only_when_it_fits_no_line() {
-        assert_eq!(wrap("short"), ["short"]);
-        assert_eq!(wrap(""), [""]);
-        let long = wrap(&format!("{} {}", "a".repeat(40), "b".repeat(60)));
+        assert_eq!(wrap("short", 51), ["short"]);
+        assert_eq!(wrap("", 51), [""]);
+        let long = wrap(&format!("{} {}", "a".repeat(40), "b".repeat(60)), 51);
         assert_eq!(long, ["a".repeat(40), format!("  {}", "b".repeat(49)), format!("  {}", "b".repeat(11))]);
     }
 
     #[test]
-    fn no_row_is_wider_than_a_hundred_columns() {
+    fn no_row_is_wider_than_it_may_be() {
         let row = Row {
             seq: 1,
             at: 9_999_999_999,
@@ -143,8 +144,10 @@ mod tests {
             text: "x".repeat(200),
             faults: vec!["y z ".repeat(60)],
         };
-        let mut text = String::new();
-        draw(&row, &mut text);
-        assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+        for columns in [80, 100] {
+            let mut text = String::new();
+            draw(&row, columns, &mut text);
+            assert_eq!(text.lines().map(|line| line.chars().count()).max(), Some(columns), "{text}");
+        }
     }
 }
