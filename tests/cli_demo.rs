@@ -11,7 +11,7 @@ mod common;
 mod tests {
     use rustix::process::Signal;
 
-    use crate::cli_support::{Ended, Mishap, binary, closed_port};
+    use crate::cli_support::{Ended, Mishap, binary, refusing};
 
     const SCENES: [(&str, &str); 3] =
         [("get-late", "get-opens-late"), ("lost-stream", "post-stream-lost"), ("crossed", "answers-cross")];
@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn what_cannot_begin_says_why() {
-        let closed = closed_port();
+        let (_socket, closed) = refusing();
         let ended = Mishap::run(&["demo", "client", &format!("http://{closed}/mcp")]);
         assert_eq!(ended.code, 1);
         assert!(ended.last().contains(&format!("{closed} cannot be reached: ")), "{}", ended.stderr);
