@@ -9,6 +9,7 @@ use crate::engine::record::{
     SessionEntry,
 };
 use crate::engine::rpc::Id;
+use crate::proxy::MARKER;
 use crate::report::words::span;
 
 /// The rows of these entries, in order.
@@ -32,6 +33,8 @@ struct Journal<'a> {
     gates: BTreeMap<(&'a str, &'a str), &'a GateEntry>,
     /// What was made of the end of an exchange, by its key.
     made: BTreeMap<&'a str, &'a str>,
+    /// The exchanges that the proxy answered itself.
+    ours: BTreeSet<&'a str>,
     labels: Labels,
     short: BTreeMap<&'a str, &'a str>,
 }
@@ -50,14 +53,17 @@ impl<'a> Journal<'a> {
         points.sort_by_key(|point| point.seq);
         let short = short_names(points.iter().flat_map(|point| &point.rules));
         let made = points.iter().filter_map(|point| Some((exchange_of(&point.key), point.made.as_deref()?))).collect();
-        Self { labels: Labels::of(&points), points, fired, gates, made, short }
+        let ours = points.iter().filter_map(|point| marker(point).map(|_| exchange_of(&point.key))).collect();
+        Self { labels: Labels::of(&points), points, fired, gates, made, ours, short }
     }
 
     /// A point's row; a second one where it left later than it came, or on another stream.
     fn point(&self, point: &PointEntry) -> Vec<Row> {
         let apart = point.left.is_some() && (point.by != Some(point.seq) || point.left_on.is_some());
         let (first, second) = if apart { (Mark::Held, Arrow::None) } else { (mark(point), onward(point)) };
-        let mut rows = vec![self.row(point, point.seq, point.arrived, arriving(point), first, second)];
+        let ours = self.ours.contains(exchange_of(&point.key)) && point.dir == "s2c";
+        let arriving = if ours { Arrow::None } else { arriving(point) };
+        let mut rows = vec![self.row(point, point.seq, point.arrived, arriving, first, second)];
         if let (true, Some(left)) = (apart, point.left) {
             let seq = point.left_seq.or(point.by).unwrap_or(point.seq);
             let mut leaving = self.row(point, seq, left, Arrow::None, Mark::Held, onward(point));
@@ -120,6 +126,11 @@ fn short_names<'a>(rules: impl Iterator<Item = &'a String>) -> BTreeMap<&'a str,
     let last = |rule: &'a str| rule.rsplit_once('/').map_or(rule, |(_, name)| name);
     let alone = |name: &str| all.iter().filter(|rule| last(rule) == name).count() == 1;
     all.iter().map(|&rule| (rule, last(rule))).filter(|(_, name)| alone(name)).collect()
+}
+
+/// Why the proxy made this head itself, if it did.
+fn marker(point: &PointEntry) -> Option<&str> {
+    point.headers.iter().find(|(name, _)| name == MARKER.as_str()).map(|(_, word)| word.as_str())
 }
 
 /// A connection and a request's head say nothing that the request does not, unless a rule acted there.
@@ -189,9 +200,10 @@ fn describe(point: &PointEntry) -> String {
 
 fn head(point: &PointEntry) -> String {
     let status = point.status.map_or_else(|| "head".to_owned(), |status| status.to_string());
-    match point.headers.iter().find(|(name, _)| name == "content-type") {
-        Some((_, media)) => format!("{status} {media}"),
-        None => status,
+    match (marker(point), point.headers.iter().find(|(name, _)| name == "content-type")) {
+        (Some(why), _) => format!("{status} by the proxy, not injected: {why}"),
+        (None, Some((_, media))) => format!("{status} {media}"),
+        (None, None) => status,
     }
 }
 

@@ -6,6 +6,7 @@ use crate::engine::record::{
     SessionEntry,
 };
 use crate::engine::rpc::Id;
+use crate::proxy::MARKER;
 
 /// A journal in the making: each call is one thing that happened, a millisecond after the one before.
 #[derive(Default)]
@@ -172,6 +173,23 @@ fn a_moved_message_arrives_on_one_stream_and_leaves_on_the_other() {
     assert_eq!(rows[2], "   0.003  POST 1 tools/call   │       ■◀──────│  request elicitation/create id 0,");
     assert_eq!(rows[4], "   0.003  GET                 │◀──────■       │  request elicitation/create id 0,");
     assert_eq!(rows[6], "                              │       │       │  ! move");
+}
+
+#[test]
+fn an_answer_of_the_proxy_itself_comes_from_no_server_and_says_that_no_rule_made_it() {
+    let mut story = Story::default();
+    story.point("s1/post:1/request#1", "post", |point| point.rpc = rpc("request", "ping", Some("1")));
+    story.point("s1/post:1/head#1", "post", |point| {
+        point.status = Some(502);
+        point.headers = vec![(MARKER.to_string(), "upstream-refused".to_owned())];
+    });
+    story.point("s1/post:1/end#1", "post", |point| point.ending = Some("eof".to_owned()));
+    let rows = story.rows();
+    assert_eq!(
+        rows[1],
+        "   0.002  POST 1 ping         │◀──────│       │  502 by the proxy, not injected: upstream-refused"
+    );
+    assert_eq!(rows[2], "   0.003  POST 1 ping         │◀──────│       │  end: eof");
 }
 
 #[test]
