@@ -11,7 +11,7 @@ mod common;
 mod tests {
     use rustix::process::Signal;
 
-    use crate::cli_support::{Ended, Mishap, answering, binary, connect, post, post_head};
+    use crate::cli_support::{Ended, Mishap, answering, binary, connect, post, post_head, refusing};
     use crate::common::scratch::Scratch;
     use crate::common::upstream::Upstream;
 
@@ -145,6 +145,24 @@ mod tests {
             assert!(drawn.stdout.contains(expected), "{expected} is missing:\n{}", drawn.stdout);
         }
         assert!(!drawn.stdout.contains("no last line"), "{}", drawn.stdout);
+    }
+
+    #[test]
+    fn an_upstream_that_is_down_is_drawn_as_a_request_that_reached_nobody_and_an_answer_of_the_proxy() {
+        let scratch = Scratch::new();
+        let path = &*scratch.file("run.ndjson", "");
+        let (_socket, address) = refusing();
+        let mut mishap = Mishap::start(&["run", "-u", &format!("http://{address}/mcp"), "--journal", path]);
+        post(&mishap.line(), PING);
+        mishap.signal(Signal::INT);
+        assert_eq!(mishap.ended().code, 0);
+        let drawn = Mishap::run(&["report", path]).stdout;
+        for expected in [
+            "│──────▶│       │  request ping id 1 (the other side was gone)",
+            "│◀──────│       │  502 by the proxy, not injected: upstream-refused",
+        ] {
+            assert!(drawn.contains(expected), "{expected} is missing:\n{drawn}");
+        }
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::condition::Leg;
 use super::engine::{Conn, Engine};
-use super::event::{AnswerHead, ConnId, Ending, ExchangeId, Moment, RequestBody, RequestHead};
+use super::event::{AnswerHead, ConnId, Ending, ExchangeId, Moment, RequestBody, RequestHead, Source};
 use super::exchange::{Answer, ClientLeg, Exchange, Media, ServerLeg, header};
 use super::hash;
 use super::record::PointFate;
@@ -74,6 +74,9 @@ impl Engine {
     }
 
     pub(super) fn head(&mut self, now: Moment, id: ExchangeId, head: AnswerHead) {
+        if head.source == Source::Proxy {
+            self.unreached(id);
+        }
         let Some(exchange) = self.exchanges.get_mut(&id) else { return };
         let media = Media::of(&head);
         let (session, status) = (exchange.session, head.status);

@@ -147,9 +147,19 @@ impl Engine {
                 self.discard(now, &parcel, PointFate::Gone);
             }
         }
-        let to_client = |flight: &Flight| flight.exchange == id && matches!(flight.job, Job::Write | Job::Finish);
-        let gone: Vec<UnitId> =
-            self.flights.iter().filter(|(_, flight)| to_client(flight)).map(|(unit, _)| *unit).collect();
+        self.ground(id, |job| matches!(job, Job::Write | Job::Finish));
+        self.client_over(id);
+    }
+
+    /// The proxy answers for a server that could not be reached: the request that was let go never was written.
+    pub(super) fn unreached(&mut self, id: ExchangeId) {
+        self.ground(id, |job| matches!(job, Job::Forward(_)));
+    }
+
+    /// What was let go on this leg of an exchange will not be reported as written any more.
+    fn ground(&mut self, id: ExchangeId, leg: impl Fn(&Job) -> bool) {
+        let fits = |flight: &Flight| flight.exchange == id && leg(&flight.job);
+        let gone: Vec<UnitId> = self.flights.iter().filter(|(_, flight)| fits(flight)).map(|(unit, _)| *unit).collect();
         for unit in gone {
             let Some(flight) = self.flights.remove(&unit) else { continue };
             for point in &flight.points {
@@ -159,7 +169,6 @@ impl Engine {
                 exchange.flying -= 1;
             }
         }
-        self.client_over(id);
     }
 
     /// Forgets an exchange on which nothing can happen any more.
