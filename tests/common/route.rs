@@ -93,6 +93,20 @@ impl Route {
         (client, server)
     }
 
+    /// A request of which one half is with the upstream and the other half never comes: both its ends.
+    #[track_caller]
+    pub(crate) fn half_a_request(&self) -> (Peer, Peer) {
+        let half = vec![b'-'; 6 << 20];
+        let mut client = self.client();
+        client.send(self.head("POST /mcp", &[&format!("Content-Length: {}", 2 * half.len())]));
+        let writing = client.send_beside(half.clone());
+        let mut server = self.upstream.next();
+        server.request();
+        server.sees(half);
+        writing.join().expect("the writer does not panic").expect("all of it is taken");
+        (client, server)
+    }
+
     /// An exchange whose answer has begun on both ends: an event stream in chunks.
     #[track_caller]
     pub(crate) fn stream(&self) -> (Peer, Peer) {
