@@ -124,14 +124,15 @@ impl ClientBody {
     }
 
     fn take_end(&mut self, mut finish: Finish) {
-        if finish.ending == Ending::Eof {
-            if let Some(inside) = finish.inside.take() {
-                self.out.push(inside.part);
-            }
-            if !self.has_trailers() {
-                // HTTP asks no more once it knows that this was all.
-                self.client.link.mark(self.out.len() as u64, finish.unit);
-            }
+        // After these HTTP's framing stays whole, so that a part of a block is nothing but more of the body.
+        if matches!(finish.ending, Ending::Eof | Ending::Stall)
+            && let Some(inside) = finish.inside.take()
+        {
+            self.out.push(inside.part);
+        }
+        if finish.ending == Ending::Eof && !self.has_trailers() {
+            // HTTP asks no more once it knows that this was all.
+            self.client.link.mark(self.out.len() as u64, finish.unit);
         }
         self.finish = Some(finish);
     }
