@@ -67,6 +67,11 @@ impl Peer {
         self.wire.send_beside(bytes.into())
     }
 
+    /// Writes until nothing more is taken without waiting; returns how many bytes were.
+    pub(crate) fn fill(&mut self) -> usize {
+        self.wire.fill()
+    }
+
     /// Writes one chunk of a chunked body, in one write.
     #[track_caller]
     pub(crate) fn send_chunk(&mut self, data: impl AsRef<[u8]>) {

@@ -26,6 +26,8 @@ pub(crate) struct Scene {
     mishap: Mishap,
     journal: RefCell<Live>,
     session: Cell<u32>,
+    /// Requests that have reached the server, with their bodies.
+    waiting: RefCell<Vec<(Vec<u8>, Peer)>>,
     _scratch: Scratch,
 }
 
@@ -66,7 +68,8 @@ impl Scene {
             args.extend(["-p".to_owned(), scratch.file(&format!("{PROFILE}.toml"), &text)]);
         }
         let mishap = Mishap::run(upstream.address(), &args);
-        let scene = Self { upstream, mishap, journal, session: Cell::new(0), _scratch: scratch };
+        let scene =
+            Self { upstream, mishap, journal, session: Cell::new(0), waiting: RefCell::default(), _scratch: scratch };
         scene.open_session();
         scene
     }
@@ -169,13 +172,24 @@ impl Scene {
         (client, server)
     }
 
-    /// The server's end of the next request that reaches it, which must carry this message; a GET carries none.
+    /// The server's end of the request that carries this message; a GET carries none. What reaches the server before it
+    /// waits: two requests that leave together arrive in the order of their connections, which is nobody's.
     #[track_caller]
     pub(crate) fn served(&self, message: &str) -> Peer {
-        let mut server = self.upstream.next();
-        let (head, body) = server.whole_request();
-        assert_eq!(String::from_utf8_lossy(&body), message, "the next request to reach the server is {}", head.start());
-        server
+        let mut waiting = self.waiting.borrow_mut();
+        loop {
+            if let Some(index) = waiting.iter().position(|(body, _)| body == message.as_bytes()) {
+                return waiting.remove(index).1;
+            }
+            let mut server = self.upstream.next();
+            let (_, body) = server.whole_request();
+            waiting.push((body, server));
+        }
+    }
+
+    /// Whether no request has reached the server that the test has not asked for.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.waiting.borrow().is_empty() && self.upstream.is_idle()
     }
 
     /// Lets the server accept a notification or an answer that this client sent.

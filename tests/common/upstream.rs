@@ -3,6 +3,7 @@
 //! It answers nothing by itself. A connection is handed over when its first byte has come, so the order is that of
 //! requests, not of connects.
 
+use std::io::ErrorKind;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -79,9 +80,19 @@ fn accept(listener: &TcpListener, ready: &Sender<TcpStream>, accepted: &AtomicUs
         accepted.fetch_add(1, Ordering::SeqCst);
         let ready = ready.clone();
         std::thread::spawn(move || {
-            if stream.peek(&mut [0]).is_ok_and(|count| count > 0) {
+            if first_byte(&stream) {
                 drop(ready.send(stream));
             }
         });
+    }
+}
+
+/// Waits until something has come, or the connection is over.
+fn first_byte(stream: &TcpStream) -> bool {
+    loop {
+        match stream.peek(&mut [0]) {
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            peeked => return peeked.is_ok_and(|count| count > 0),
+        }
     }
 }

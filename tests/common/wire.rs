@@ -61,22 +61,35 @@ impl Wire {
         std::thread::spawn(move || stream.write_all(&bytes))
     }
 
+    /// Writes until nothing more is taken without waiting; returns how many bytes were.
+    pub(crate) fn fill(&mut self) -> usize {
+        self.stream.set_nonblocking(true).expect("a socket can be made non-blocking");
+        let written = std::iter::from_fn(|| self.stream.write(&[b'-'; 65536]).ok()).sum();
+        self.stream.set_nonblocking(false).expect("a socket can be made blocking");
+        written
+    }
+
     /// Reads once; the bytes are in [`Wire::unread`]. `Err` says how the other side closed.
     #[track_caller]
     pub(crate) fn read_more(&mut self, awaited: &dyn Fn() -> String) -> Result<(), Closed> {
         self.stream.set_read_timeout(Some(self.patience)).expect("a timeout above zero is accepted");
         let mut buffer = [0; 65536];
-        match self.stream.read(&mut buffer) {
-            Ok(0) => Err(Closed::Fin),
-            Ok(count) => {
-                self.unread.extend_from_slice(&buffer[..count]);
-                Ok(())
+        loop {
+            match self.stream.read(&mut buffer) {
+                Ok(0) => return Err(Closed::Fin),
+                Ok(count) => {
+                    self.unread.extend_from_slice(&buffer[..count]);
+                    return Ok(());
+                }
+                Err(error) => match error.kind() {
+                    ErrorKind::Interrupted => {}
+                    ErrorKind::ConnectionReset => return Err(Closed::Reset),
+                    ErrorKind::WouldBlock | ErrorKind::TimedOut => {
+                        panic!("waited {:?} for {}; unread so far: {}", self.patience, awaited(), text(&self.unread))
+                    }
+                    _ => panic!("reading failed while waiting for {}: {error}", awaited()),
+                },
             }
-            Err(error) if error.kind() == ErrorKind::ConnectionReset => Err(Closed::Reset),
-            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
-                panic!("waited {:?} for {}; unread so far: {}", self.patience, awaited(), text(&self.unread))
-            }
-            Err(error) => panic!("reading failed while waiting for {}: {error}", awaited()),
         }
     }
 

@@ -66,22 +66,26 @@ fn a_fin_is_a_fin_although_most_of_the_request_is_unread() {
         let rules =
             format!("[[rule]]\nname = \"cut\"\nmatch = {{ at = \"head\", path = \"/upload\" }}\ncut = \"{ending}\"\n");
         let scene = Scene::with(&rules);
-        let (mut client, _writing) = upload(&scene);
+        let (mut client, _server) = upload(&scene);
         client.answer();
         assert_eq!(client.end(), end);
     }
 }
 
-/// A client that sends more than the proxy looks into, to a server that answers after the head.
-fn upload(scene: &Scene) -> (Peer, std::thread::JoinHandle<std::io::Result<()>>) {
+/// A client that has sent more than the proxy looks into and more than the server, which answers with a head, has read.
+/// It does not write while it reads: a writer would be told of a reset in the reader's place.
+fn upload(scene: &Scene) -> (Peer, Peer) {
     let mut client = scene.connect();
-    let length = 64 << 20;
-    client.send(format!("POST /upload HTTP/1.1\r\nHost: x\r\nContent-Length: {length}\r\n\r\n"));
-    let writing = client.send_beside(vec![b'-'; length]);
+    client.send(format!("POST /upload HTTP/1.1\r\nHost: x\r\nContent-Length: {}\r\n\r\n", 1 << 30));
+    let mut sent = 0;
+    while sent < 8 << 20 {
+        sent += client.fill();
+    }
     let mut server = scene.upstream.next();
     server.request();
+    client.fill();
     server.send(SSE_HEAD);
-    (client, writing)
+    (client, server)
 }
 
 /// The reader gets to read everything before the reset throws away what it has not read.

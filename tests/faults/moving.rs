@@ -82,9 +82,8 @@ fn a_moved_block_waits_until_the_other_stream_stands_between_blocks() {
     server.send_chunk(question(51));
     scene.fired("away");
     get_server.send_chunk(back);
-    let mut seen = [get.event(), get.event()];
-    seen.sort();
-    assert_eq!(seen, [progress(1), question(51)]);
+    let seen = [get.event(), get.event()];
+    assert!(seen.contains(&progress(1)) && seen.contains(&question(51)), "one inside the other: {seen:?}");
 }
 
 #[test]
