@@ -47,6 +47,15 @@ fn get_opens_late_waits_for_calls_that_overlap() {
     assert!(play.forwarded("get"));
 }
 
+/// Python's client closes the call's stream when it has the answer, and goes on; if the end comes later, none is seen.
+#[test]
+fn get_opens_late_when_the_client_leaves_the_call_it_has_the_answer_of() {
+    let mut play = play(&["get-opens-late"]);
+    play.gets("get").calls("call", 1).streams("call").data("call", &answer(1));
+    play.leaves("call");
+    assert!(play.forwarded("get"));
+}
+
 #[test]
 fn get_opens_late_by_more() {
     let mut play = play(&["get-opens-late,plus=600ms"]);
