@@ -46,6 +46,11 @@ impl<K: Ord + Clone, V> Bounded<K, V> {
         self.map.get_mut(key).expect("the entry put in last is never the one that goes")
     }
 
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        self.map.len()
+    }
+
     pub(super) fn iter(&self) -> impl DoubleEndedIterator<Item = (&K, &V)> {
         self.map.iter()
     }

@@ -26,7 +26,22 @@ impl Engine {
 
     /// Whether events must be whole before they leave: a rule may act on them, or put others between them.
     pub(super) fn holds_blocks(&self, id: ExchangeId) -> bool {
-        self.may_act(id, |armed| armed.sel.selector.at == At::Block) || self.is_target(id)
+        self.may_act(id, |armed| armed.sel.selector.at == At::Block || self.is_cut_by_block(id, armed))
+            || self.is_target(id)
+    }
+
+    /// Whether a rule would cut the stream because of one of its own blocks, which must then not have begun to pass.
+    fn is_cut_by_block(&self, id: ExchangeId, armed: &Armed) -> bool {
+        let (Some(exchange), Fault::Cut(_), Some(cond)) = (self.exchanges.get(&id), &armed.rule.fault, &armed.gate)
+        else {
+            return false;
+        };
+        let mut watches = Vec::new();
+        cond.watches(&mut watches);
+        watches
+            .into_iter()
+            .map(|watch| &self.plan.watches[watch].sel)
+            .any(|sel| sel.selector.at == At::Block && self.may_mean(sel, exchange))
     }
 
     /// Whether a JSON answer must be whole before it leaves.

@@ -103,7 +103,11 @@ impl Engine {
         }
         let last = self.last_of_body(now, id);
         let Some(exchange) = self.exchanges.get_mut(&id) else { return };
+        let closing = exchange.server == ServerLeg::Closing;
         exchange.server = ServerLeg::Over;
+        if closing {
+            self.ended_by_itself(id);
+        }
         let seq = self.next_seq();
         self.server_ended(now, id, seq);
         self.end_windows(id);

@@ -114,7 +114,9 @@ impl Engine {
     }
 
     fn arm_cut(&mut self, id: ExchangeId, cut: ArmedCut) {
-        let Some(exchange) = self.exchanges.get_mut(&id) else { return };
+        let Some(exchange) = self.exchanges.get_mut(&id).filter(|exchange| exchange.client == ClientLeg::Open) else {
+            return;
+        };
         exchange.cuts.push(cut);
         exchange.cuts.sort_by_key(|cut| cut.rule);
         self.cutting.insert(id);

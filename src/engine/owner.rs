@@ -184,6 +184,13 @@ impl Calls {
         open.flat_map(|(_, open)| open).filter_map(|id| Some((*id, self.get(*id)?)))
     }
 
+    /// How much is remembered, in entries.
+    #[cfg(test)]
+    pub(super) fn remembered(&self) -> usize {
+        let in_flight: usize = self.in_flight.values().map(BTreeSet::len).sum();
+        self.calls.len() + self.by_id.len() + self.by_token.len() + in_flight + self.event_ids.len()
+    }
+
     /// Remembers which stream issued an SSE id, so that its resume is known.
     pub(super) fn issue(&mut self, session: u64, event_id: &[u8], trail: &Arc<Trail>) {
         if event_id.len() <= EVENT_ID_LENGTH {

@@ -147,23 +147,28 @@ impl Engine {
                 self.discard(now, &parcel, PointFate::Gone);
             }
         }
-        self.ground(id, |job| matches!(job, Job::Write | Job::Finish));
+        self.ground(id, PointFate::Gone, |job| matches!(job, Job::Write | Job::Finish));
         self.client_over(id);
     }
 
     /// The proxy answers for a server that could not be reached: the request that was let go never was written.
     pub(super) fn unreached(&mut self, id: ExchangeId) {
-        self.ground(id, |job| matches!(job, Job::Forward(_)));
+        self.ground(id, PointFate::Gone, |job| matches!(job, Job::Forward(_)));
+    }
+
+    /// The server's leg has ended before its close was reported, or while it was drained: nothing is left to close.
+    pub(super) fn ended_by_itself(&mut self, id: ExchangeId) {
+        self.ground(id, PointFate::Ended, |job| matches!(job, Job::Close(_)));
     }
 
     /// What was let go on this leg of an exchange will not be reported as written any more.
-    fn ground(&mut self, id: ExchangeId, leg: impl Fn(&Job) -> bool) {
+    fn ground(&mut self, id: ExchangeId, fate: PointFate, leg: impl Fn(&Job) -> bool) {
         let fits = |flight: &Flight| flight.exchange == id && leg(&flight.job);
         let gone: Vec<UnitId> = self.flights.iter().filter(|(_, flight)| fits(flight)).map(|(unit, _)| *unit).collect();
         for unit in gone {
             let Some(flight) = self.flights.remove(&unit) else { continue };
             for point in &flight.points {
-                self.write_point(point, PointFate::Gone, None, None);
+                self.write_point(point, fate, None, None);
             }
             if let Some(exchange) = self.exchanges.get_mut(&id) {
                 exchange.flying -= 1;

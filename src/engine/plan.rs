@@ -46,6 +46,15 @@ pub(super) enum Cond {
 }
 
 impl Cond {
+    /// The watches it looks at.
+    pub(super) fn watches(&self, found: &mut Vec<usize>) {
+        match self {
+            Self::Seen { watch, .. } => found.push(*watch),
+            Self::Any(conds) => conds.iter().for_each(|cond| cond.watches(found)),
+            Self::After(_) | Self::End | Self::Never | Self::Fired { .. } | Self::Gathered(_) => {}
+        }
+    }
+
     /// The time that is drawn for a unit which waits for this; in a list the first.
     pub(super) fn plus(&self) -> Option<Time> {
         match self {

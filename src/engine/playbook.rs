@@ -7,6 +7,7 @@ mod counting;
 mod cuts;
 mod holds;
 mod moves;
+mod properties;
 mod streaming;
 pub(crate) mod tools;
 mod whose;
@@ -49,6 +50,7 @@ pub(crate) struct Play {
     pub(crate) engine: Engine,
     pub(crate) now: Moment,
     pub(crate) seen: BTreeMap<ExchangeId, Seen>,
+    exchanges: u64,
     names: BTreeMap<String, ExchangeId>,
     conns: BTreeMap<String, ConnId>,
     pub(crate) entries: Vec<Entry>,
@@ -70,6 +72,7 @@ impl Play {
             engine: Engine::new(setup),
             now: Moment::default(),
             seen: BTreeMap::new(),
+            exchanges: 0,
             names: BTreeMap::new(),
             conns: BTreeMap::new(),
             entries: Vec::new(),
@@ -83,7 +86,8 @@ impl Play {
 
     /// Sends a request, the connection being named after it.
     pub(crate) fn sends(&mut self, name: &str, method: &str, headers: &[(&str, &str)], body: &str) -> &mut Self {
-        let id = ExchangeId(self.names.len() as u64 + 1);
+        self.exchanges += 1;
+        let id = ExchangeId(self.exchanges);
         self.names.insert(name.to_owned(), id);
         let conn = self.connects(name);
         self.seen.insert(id, Seen { request: Bytes::copy_from_slice(body.as_bytes()), ..Seen::default() });
@@ -141,7 +145,25 @@ impl Play {
         self
     }
 
+    /// The name is free for another exchange.
+    pub(crate) fn forgets(&mut self, name: &str) {
+        if let Some(id) = self.names.remove(name) {
+            self.seen.remove(&id);
+        }
+    }
+
+    pub(crate) fn knows(&self, name: &str) -> bool {
+        self.names.contains_key(name)
+    }
+
     // --- what the server does ---
+
+    /// Whether the server has the request, and its leg is open; and whether its answer has begun as it should have.
+    pub(crate) fn server_may_speak(&self, name: &str, begun: bool) -> bool {
+        let seen = self.of(name);
+        let closed = matches!(seen.server, Some(Fate::Close | Fate::Reset));
+        seen.forwarded.is_some() && !closed && seen.head.is_some() == begun
+    }
 
     pub(crate) fn head(&mut self, name: &str, status: u16, headers: &[(&str, &str)]) -> &mut Self {
         let exchange = self.id(name);

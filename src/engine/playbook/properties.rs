@@ -1,0 +1,422 @@
+//! What must hold for any rules and any traffic.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+
+use super::super::condition::{Condition, Leg, Same, Seen, Time};
+use super::super::engine::Setup;
+use super::super::event::{Ending, Event, ExchangeId, Fate, UnitId};
+use super::super::fault::Fault;
+use super::super::fault::cut::{Cut, Offset, OtherLeg, Place};
+use super::super::fault::delay::Delay;
+use super::super::fault::hold::Hold;
+use super::super::fault::moving::{Closed, Move, MoveTo};
+use super::super::fault::reorder::{Order, Reorder};
+use super::super::fault::rewrite::Rewrite;
+use super::super::record::{Entry, PointFate};
+use super::super::rule::Rule;
+use super::super::selector::{At, Count, Selector};
+use super::super::trigger::{Scope, Trigger};
+use super::Play;
+use super::tools::{answer, glob, ms, notification, question, rule};
+
+/// One thing that a peer does; exchanges are chosen among those there are.
+#[derive(Debug, Clone)]
+enum Step {
+    Call,
+    Get,
+    Reply(u64),
+    Cancel(u64),
+    Stream(usize),
+    Json(usize),
+    Refuse(usize),
+    Data(usize, Vec<usize>),
+    End(usize, Ending),
+    Leave(usize),
+    Wait(u64),
+}
+
+/// What servers send: whole blocks, pieces of blocks, all sorts of line ends.
+fn piece(n: usize) -> String {
+    match n % 12 {
+        0 => notification(n as u64),
+        1 => question(n as u64 % 5),
+        2 => answer(n as u64 % 7),
+        3 => "id: e1\r\ndata:\r\n\r\n".into(),
+        4 => ": ping\n\n".into(),
+        5 => "data: {\"method\":\"x\"}\r\r".into(),
+        6 => "data: {\"meth".into(),
+        7 => "od\":\"y\"}\n".into(),
+        8 => "\n".into(),
+        9 => "\r\n".into(),
+        10 => "\u{feff}".into(),
+        _ => "event: ping\ndata: z\n\n".into(),
+    }
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let which = 0..6usize;
+    prop_oneof![
+        3 => Just(Step::Call),
+        1 => Just(Step::Get),
+        1 => (0..5u64).prop_map(Step::Reply),
+        1 => (0..7u64).prop_map(Step::Cancel),
+        5 => which.clone().prop_map(Step::Stream),
+        1 => which.clone().prop_map(Step::Json),
+        1 => which.clone().prop_map(Step::Refuse),
+        9 => (which.clone(), prop::collection::vec(0..24usize, 1..5)).prop_map(|(of, pieces)| Step::Data(of, pieces)),
+        3 => (which.clone(), ending()).prop_map(|(of, ending)| Step::End(of, ending)),
+        1 => which.prop_map(Step::Leave),
+        2 => (1..80u64).prop_map(Step::Wait),
+    ]
+}
+
+fn ending() -> impl Strategy<Value = Ending> {
+    prop_oneof![4 => Just(Ending::Eof), 1 => Just(Ending::Fin), 1 => Just(Ending::Reset)]
+}
+
+fn point() -> impl Strategy<Value = At> {
+    prop::sample::select(vec![At::RequestHead, At::Request, At::Head, At::Block, At::Block, At::End, At::Leave])
+}
+
+/// How far conditions may look.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Sight {
+    /// At what passed, too: when that is seen depends on how the bytes are split.
+    Far,
+    /// At what arrived only.
+    Near,
+}
+
+fn selector(sight: Sight) -> impl Strategy<Value = Selector> {
+    let stream = prop::option::of(prop::sample::select(vec!["post", "get", "*", "!get"]));
+    let method = prop::option::weighted(0.3, Just("tools/call"));
+    let in_flight = prop::option::weighted(0.1, (0..3u64).prop_map(Count::AtMost));
+    let in_flight = in_flight.prop_map(move |count| count.filter(|_| sight == Sight::Far));
+    (point(), stream, method, in_flight).prop_map(|(at, stream, method, in_flight)| Selector {
+        stream: stream.and_then(glob),
+        method: method.and_then(glob),
+        in_flight,
+        ..Selector::any(at)
+    })
+}
+
+fn condition(sight: Sight) -> impl Strategy<Value = Condition> {
+    let same =
+        prop::sample::select(vec![Same::Session, Same::Run, Same::Exchange, Same::Owner, Same::NotOwner, Same::Call]);
+    let leg = prop::option::of(prop::sample::select(vec![Leg::Client, Leg::Server]));
+    let seen = (selector(sight), same, leg, 1..3u64, any::<bool>(), prop::option::of(1..50u64));
+    prop_oneof![
+        1 => (1..90u64).prop_map(super::tools::after),
+        1 => Just(Condition::End),
+        1 => (1..4u64).prop_map(Condition::Gathered),
+        5 => seen.prop_map(move |(selector, same, leg, nth, next, plus)| {
+            let near = if selector.at.is_towards_server() { Leg::Client } else { Leg::Server };
+            let leg = if sight == Sight::Near { Some(near) } else { leg };
+            let plus = plus.map(|plus| Time::Fixed(ms(plus)));
+            Condition::Seen(Box::new(Seen { selector, leg, same, nth, next, plus }))
+        }),
+    ]
+}
+
+fn trigger() -> impl Strategy<Value = Trigger> {
+    let times = prop::option::weighted(0.3, 1..4u64);
+    (0..2u64, 1..3u64, prop_oneof![Just(1.0), Just(0.5)], times).prop_map(|(skip, every, probability, times)| Trigger {
+        nth: vec![],
+        skip,
+        every,
+        probability,
+        times,
+    })
+}
+
+const LIMIT: u64 = 100;
+
+/// Faults that change nothing but when something leaves.
+fn timing(sight: Sight) -> impl Strategy<Value = Fault> {
+    let time = prop_oneof![
+        (0..90u64).prop_map(|time| Time::Fixed(ms(time))),
+        (0..40u64, 40..90u64).prop_map(|(low, high)| Time::Between(ms(low), ms(high))),
+        (0..40u64, 0..50u64).prop_map(|(mean, jitter)| Time::Around(ms(mean), ms(jitter))),
+    ];
+    prop_oneof![
+        time.prop_map(|time| Fault::Delay(Delay { time, overtake: false })),
+        (condition(sight), any::<bool>()).prop_map(|(until, reading)| {
+            Fault::Hold(Hold { until, limit: Some(ms(LIMIT)), overtake: false, reading })
+        }),
+    ]
+}
+
+fn any_fault(sight: Sight) -> impl Strategy<Value = Fault> {
+    let endings = prop::sample::select(vec![Ending::Eof, Ending::Fin, Ending::Reset, Ending::Stall]);
+    let places = prop_oneof![
+        Just(Place::Before),
+        Just(Place::After),
+        (-30..30i64).prop_map(|n| Place::Inside(Offset::Bytes(n))),
+        (0.0..1.0).prop_map(|share| Place::Inside(Offset::Share(share))),
+    ];
+    let others = prop::sample::select(vec![OtherLeg::Close, OtherLeg::Drain, OtherLeg::Keep]);
+    let legs = prop::sample::select(vec![Leg::Client, Leg::Client, Leg::Server, Leg::Both]);
+    let cut = (endings, places, others, legs, prop::option::of(condition(sight)));
+    let orders =
+        prop_oneof![Just(Order::Reverse), Just(Order::Swap), Just(Order::Shuffle), Just(Order::Given(vec![2, 3, 1])),];
+    let to = prop_oneof![Just(MoveTo::Get), Just(MoveTo::Post)];
+    prop_oneof![
+        3 => timing(sight),
+        3 => cut.prop_map(|(ending, place, other_leg, leg, when)| {
+            Fault::Cut(Cut { ending, place, leg, other_leg, lasting: None, when, limit: ms(LIMIT), settle: ms(1) })
+        }),
+        2 => (1..4u64, orders, any::<bool>()).prop_map(|(window, order, across)| {
+            Fault::Reorder(Reorder { window, order, across, limit: ms(LIMIT) })
+        }),
+        2 => (to, any::<bool>(), any::<bool>()).prop_map(|(to, copy, wait)| {
+            let closed = if wait { Closed::Wait } else { Closed::Drop };
+            Fault::Move(Move { to, copy, closed, limit: ms(LIMIT) })
+        }),
+        1 => Just(Fault::Rewrite(Rewrite { set: vec![("/params/x".into(), serde_json::json!("${owner.id}"))] })),
+    ]
+}
+
+/// Rules as a profile could have them: blocks are moved and reordered, the rest goes anywhere.
+fn rules(sight: Sight, fault: impl Strategy<Value = Fault> + Clone) -> impl Strategy<Value = Vec<Rule>> {
+    let scopes =
+        prop::sample::select(vec![Scope::Session, Scope::Run, Scope::Exchange, Scope::Owner, Scope::Connection]);
+    let switch = || prop::option::weighted(0.2, condition(sight));
+    let one = (selector(sight), fault, trigger(), scopes, switch(), switch());
+    prop::collection::vec(one, 1..4).prop_map(|rules| {
+        let named = rules.into_iter().enumerate().map(|(n, (mut selector, fault, trigger, scope, from, until))| {
+            if matches!(fault, Fault::Reorder(_) | Fault::Move(_)) {
+                selector.at = At::Block;
+            }
+            if matches!(fault, Fault::Cut(_)) && selector.at == At::Leave {
+                selector.at = At::End;
+            }
+            Rule { trigger, scope, from, until, ..rule(&format!("r{n}"), selector, fault) }
+        });
+        named.collect()
+    })
+}
+
+/// Sizes into which data is split: whole, or so many bytes at a time.
+type Split = Option<usize>;
+
+/// Plays the traffic; returns what the server sent on each exchange.
+fn run(setup: Setup, steps: &[Step], split: Split) -> (Play, BTreeMap<String, (String, Option<Ending>)>) {
+    let mut play = Play::with(setup);
+    let mut sent: BTreeMap<String, (String, Option<Ending>)> = BTreeMap::new();
+    let mut names: Vec<String> = Vec::new();
+    let mut left: Vec<String> = Vec::new();
+    for step in steps {
+        let nth = |n: &usize| names.get(n % names.len().max(1)).cloned();
+        match step {
+            Step::Call | Step::Get => {
+                let name = format!("x{}", names.len());
+                if matches!(step, Step::Call) {
+                    play.calls(&name, names.len() as u64);
+                } else {
+                    play.gets(&name);
+                }
+                sent.insert(name.clone(), (String::new(), None));
+                names.push(name);
+            }
+            Step::Reply(id) => {
+                let name = format!("reply{}", play.left.len() + sent.len() + names.len() + left.len());
+                if !play.knows(&name) {
+                    play.posts(&name, &format!(r#"{{"id":{id},"result":{{}}}}"#));
+                }
+            }
+            Step::Cancel(id) => {
+                let name = format!("cancel{}", play.left.len() + sent.len() + names.len() + left.len());
+                if !play.knows(&name) {
+                    let body = format!(r#"{{"method":"notifications/cancelled","params":{{"requestId":{id}}}}}"#);
+                    play.posts(&name, &body);
+                }
+            }
+            Step::Stream(n) | Step::Json(n) | Step::Refuse(n) => {
+                let Some(name) = nth(n).filter(|name| play.server_may_speak(name, false)) else { continue };
+                match step {
+                    Step::Stream(_) => play.streams(&name),
+                    Step::Json(_) => play.head(&name, 200, &[("content-type", "application/json")]),
+                    _ => play.head(&name, 503, &[]),
+                };
+            }
+            Step::Data(n, pieces) => {
+                let Some(name) = nth(n).filter(|name| play.server_may_speak(name, true)) else { continue };
+                if sent[&name].1.is_some() {
+                    continue;
+                }
+                let data: String = pieces.iter().map(|n| piece(*n)).collect();
+                sent.get_mut(&name).expect("it was sent").0.push_str(&data);
+                for chunk in data.as_bytes().chunks(split.unwrap_or(data.len())) {
+                    let (exchange, bytes) = (play.id(&name), bytes::Bytes::copy_from_slice(chunk));
+                    play.feed(Event::Data { exchange, bytes });
+                }
+            }
+            Step::End(n, ending) => {
+                let Some(name) = nth(n).filter(|name| play.server_may_speak(name, true)) else { continue };
+                if sent[&name].1.is_none() {
+                    sent.get_mut(&name).expect("it was sent").1 = Some(*ending);
+                    play.ends_as(&name, *ending);
+                }
+            }
+            Step::Leave(n) => {
+                let Some(name) = nth(n).filter(|name| !left.contains(name)) else { continue };
+                if play.of(&name).ending.is_none() {
+                    play.leaves(&name);
+                    left.push(name);
+                }
+            }
+            Step::Wait(time) => {
+                play.waits(*time);
+            }
+        }
+    }
+    play.waits(10_000);
+    for name in &names {
+        if play.server_may_speak(name, true) && sent[name].1.is_none() {
+            sent.get_mut(name).expect("it was sent").1 = Some(Ending::Eof);
+            play.ends(name);
+        }
+    }
+    play.waits(10_000);
+    for name in left {
+        sent.remove(&name);
+    }
+    (play, sent)
+}
+
+/// What of a run may not depend on how its bytes were split: every decision, every gate, every block's fate.
+fn outline(play: &Play) -> Vec<String> {
+    let mut lines: Vec<String> = play
+        .entries
+        .iter()
+        .filter_map(|entry| match entry {
+            Entry::Decision(entry) => {
+                Some(format!("{} {} {} {} {:?}", entry.rule, entry.key, entry.count, entry.what, entry.draws))
+            }
+            Entry::Gate(entry) => Some(format!("{} {} {:?} {}", entry.rule, entry.key, entry.opened, entry.held)),
+            // What comes behind a cut is heard of only while its leg is still open.
+            Entry::Point(entry) if entry.fate == PointFate::Cut && entry.rules.is_empty() => None,
+            Entry::Point(entry) => Some(format!("{} {:?} {:?} {:?}", entry.key, entry.fate, entry.left, entry.rules)),
+            Entry::Session(_) | Entry::Note(_) => None,
+        })
+        .collect();
+    lines.sort_unstable();
+    lines
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { max_shrink_iters: 4_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn with_timing_faults_every_stream_gets_what_was_sent_and_in_time(
+        rules in rules(Sight::Far, timing(Sight::Far).boxed()),
+        steps in prop::collection::vec(step(), 1..40),
+        record in any::<bool>(),
+    ) {
+        let holds = |rule: &Rule| matches!(&rule.fault, Fault::Hold(_));
+        let all_hold = rules.iter().all(holds);
+        let (play, sent) = run(Setup { rules, seed: 7, record }, &steps, None);
+        for (name, (body, ending)) in sent {
+            prop_assert!(play.forwarded(&name), "{} was forwarded", name);
+            prop_assert_eq!(play.body(&name), body);
+            prop_assert_eq!(play.of(&name).ending, ending);
+        }
+        for gate in play.gates() {
+            prop_assert!(!all_hold || gate.held <= LIMIT * 1_000, "{:?}", gate);
+        }
+        prop_assert!(play.engine.busy.is_empty() && play.engine.timers.is_empty());
+    }
+
+    #[test]
+    fn how_the_bytes_are_split_changes_nothing(
+        rules in rules(Sight::Near, any_fault(Sight::Near).boxed()),
+        steps in prop::collection::vec(step(), 1..40),
+        size in 1..9usize,
+    ) {
+        let setup = Setup { rules, seed: 7, record: true };
+        let (whole, sent) = run(setup.clone(), &steps, None);
+        let (split, _) = run(setup, &steps, Some(size));
+        for name in sent.keys() {
+            // A late LF stands where its block has left, which may be before others that overtook it.
+            let text = |play: &Play| play.body(name).replace(['\r', '\n'], "");
+            prop_assert_eq!(text(&whole), text(&split));
+            prop_assert_eq!(whole.of(name).ending, split.of(name).ending);
+        }
+        prop_assert_eq!(outline(&whole), outline(&split));
+    }
+
+    #[test]
+    fn when_all_is_over_nothing_is_left_behind(
+        rules in rules(Sight::Far, any_fault(Sight::Far).boxed()),
+        steps in prop::collection::vec(step(), 1..40),
+    ) {
+        let (mut play, _) = run(Setup { rules, seed: 7, record: true }, &steps, None);
+        let open: Vec<ExchangeId> = play.engine.exchanges.keys().copied().collect();
+        for exchange in open {
+            play.feed(Event::Left { exchange, ending: Ending::Fin });
+        }
+        play.waits(10_000);
+        for exchange in play.seen.keys().copied().collect::<Vec<_>>() {
+            let kept = matches!(play.seen[&exchange].server, Some(Fate::Drain(_) | Fate::Keep(_)));
+            if kept {
+                play.feed(Event::End { exchange, ending: Ending::Eof });
+            }
+        }
+        play.waits(10_000);
+        let engine = &play.engine;
+        prop_assert!(engine.exchanges.is_empty(), "{:?}", engine.exchanges);
+        prop_assert!(engine.busy.is_empty() && engine.cutting.is_empty() && engine.astray.is_empty());
+        prop_assert!(engine.awaited.is_empty() && engine.windows.is_empty() && engine.timers.is_empty());
+    }
+
+    /// A rim that reports nonsense must not bring the run down.
+    #[test]
+    fn no_order_of_events_makes_it_fail(
+        rules in rules(Sight::Far, any_fault(Sight::Far).boxed()),
+        events in prop::collection::vec((0..9u8, 0..4u64, 0..24usize), 1..60),
+    ) {
+        let mut play = Play::with(Setup { rules, seed: 7, record: true });
+        play.calls("a", 1).gets("b");
+        for (what, number, n) in events {
+            let exchange = ExchangeId(number);
+            let event = match what {
+                0 => Event::Request { exchange, body: super::super::event::RequestBody::BeyondPeek(1) },
+                1 => Event::Data { exchange, bytes: piece(n).into() },
+                2 => Event::End { exchange, ending: Ending::Eof },
+                3 => Event::Left { exchange, ending: Ending::Reset },
+                4 => Event::Passed { unit: UnitId(n as u64) },
+                5 => Event::Relayed { exchange, ending: Ending::Fin },
+                6 => Event::Disconnect { conn: super::super::event::ConnId(number) },
+                7 => Event::Tick,
+                _ => Event::Head { exchange, head: super::super::event::AnswerHead {
+                    status: 200,
+                    headers: vec![("content-type".into(), "text/event-stream".into())],
+                    source: super::super::event::Source::Proxy,
+                } },
+            };
+            let _ = play.engine.on(play.now, event);
+        }
+        let _ = play.engine.on(play.now, Event::Finish);
+    }
+}
+
+/// Peers may send what they like for as long as they like.
+#[test]
+fn what_is_remembered_is_bounded() {
+    let rules = vec![rule("r", Selector::any(At::Request), super::tools::delay(0))];
+    let mut play = Play::with(Setup { rules, seed: 0, record: true });
+    for n in 0..20_000u64 {
+        let session = format!("S{n}");
+        let name = "a";
+        play.forgets(name);
+        let body = format!(r#"{{"id":"{n}","method":"tools/call","params":{{"_meta":{{"progressToken":{n}}}}}}}"#);
+        play.sends(name, "POST", &[("mcp-session-id", &session)], &body);
+        play.streams(name).data(name, &format!("id: {n}\ndata:\n\n")).ends(name);
+        play.entries.clear();
+        play.left.clear();
+    }
+    assert!(play.engine.calls.remembered() <= 16 * 1024 * 3 + 64 * 1024, "{}", play.engine.calls.remembered());
+    assert!(play.engine.exchanges.is_empty() && play.engine.flights.is_empty());
+}
