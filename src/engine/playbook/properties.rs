@@ -306,8 +306,14 @@ fn outline(play: &Play) -> Vec<String> {
     lines
 }
 
+/// A third of the usual number of cases, which is quick; `PROPTEST_CASES` asks for more.
+fn config() -> ProptestConfig {
+    let usual = ProptestConfig::default();
+    ProptestConfig { cases: usual.cases / 3, max_shrink_iters: 4_000, failure_persistence: None, ..usual }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { max_shrink_iters: 4_000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(config())]
 
     #[test]
     fn with_timing_faults_every_stream_gets_what_was_sent_and_in_time(
