@@ -83,7 +83,7 @@ fn an_rmcp_client_is_no_remedy() {
 fn python_servers_lose_what_they_ask_outside_their_call_too() {
     for version in ["1.26.0", "2.3.0"] {
         let server = Driver::python("server", version, &json!({ "store": true, "timeout": PATIENCE }));
-        let client = Driver::python("client", version, &json!({}));
+        let client = Driver::rmcp("client", &json!({}));
         let asked = [("elicitation", Way::Unrelated), ("elicitation", Way::Related)];
         only_the_unrelated_is_lost(&format!("python {version}"), &asked, &server, &client);
     }

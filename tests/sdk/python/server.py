@@ -187,7 +187,9 @@ async def main() -> None:
     store = Store() if given.get("store") else None
     manager = StreamableHTTPSessionManager(server, event_store=store, json_response=bool(given.get("json")))
     listener = socket.create_server(("127.0.0.1", 0))
-    http = uvicorn.Server(uvicorn.Config(Logged(manager), lifespan="off", log_level="critical"))
+    # An idle connection that closes just as a request is sent on it is another subject, so none closes.
+    config = uvicorn.Config(Logged(manager), lifespan="off", log_level="critical", timeout_keep_alive=3600)
+    http = uvicorn.Server(config)
     async with manager.run():
         serving = asyncio.create_task(http.serve(sockets=[listener]))
         emit("listening", url=f"http://127.0.0.1:{listener.getsockname()[1]}/mcp")

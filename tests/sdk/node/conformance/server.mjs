@@ -87,4 +87,6 @@ app.all('/mcp', async (req, res) => {
 });
 
 const http = app.listen(0, '127.0.0.1', () => say('listening', { url: `http://127.0.0.1:${http.address().port}/mcp` }));
+// As in ../server.mjs: an idle connection that closes just as a request is sent on it is another subject.
+http.keepAliveTimeout = 0;
 obey({});
