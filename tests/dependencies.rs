@@ -3,6 +3,7 @@
 #[cfg(test)]
 mod tests {
     use std::collections::{BTreeMap, BTreeSet};
+    use std::path::Path;
     use std::process::Command;
 
     /// Licences under which a crate may be linked into the binary; an expression needs one of its alternatives here.
@@ -81,5 +82,23 @@ mod tests {
         let names = tables.into_iter().flat_map(toml::Table::keys);
         let missing: Vec<_> = names.filter(|name| !page.contains(&format!("| `{name}` |"))).collect();
         assert!(missing.is_empty(), "ARCHITECTURE.md, \"Dependencies\", has no row for {missing:?}");
+    }
+
+    #[test]
+    fn every_direct_dependency_is_used() {
+        let manifest: toml::Table = include_str!("../Cargo.toml").parse().expect("cargo reads it too");
+        let source = text_of(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/src")));
+        let names = manifest["dependencies"].as_table().expect("a table").keys();
+        let unused: Vec<_> = names.filter(|name| !source.contains(&format!("{}::", name.replace('-', "_")))).collect();
+        assert!(unused.is_empty(), "nothing in src uses {unused:?}");
+    }
+
+    /// All Rust files below a folder, one after the other.
+    fn text_of(folder: &Path) -> String {
+        let entries = std::fs::read_dir(folder).expect("a folder of the tree can be read");
+        let paths = entries.map(|entry| entry.expect("an entry can be read").path());
+        let texts = paths
+            .map(|path| if path.is_dir() { text_of(&path) } else { std::fs::read_to_string(path).unwrap_or_default() });
+        texts.collect()
     }
 }
