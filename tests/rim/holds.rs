@@ -96,9 +96,9 @@ fn a_client_that_leaves_while_its_request_is_held_is_never_forwarded() {
         let (rim, entries) = Rim::recorded(&upstream, &rule);
         let get = sent(&rim, None);
         if reset {
-            get.reset()
+            get.reset();
         } else {
-            get.leave()
+            get.leave();
         };
         let left = point(&entries, "leave#1");
         assert_eq!(left.ending.as_deref(), Some(if reset { "reset" } else { "fin" }));
@@ -119,9 +119,9 @@ fn a_client_that_leaves_while_the_answer_is_held_is_seen_by_the_server() {
             let mut server = streams(&upstream, "GET");
             server.send_chunk(ASK);
             if reset {
-                get.reset()
+                get.reset();
             } else {
-                get.leave()
+                get.leave();
             };
             assert_eq!(server.closed(), seen, "{at}");
         }
@@ -179,9 +179,9 @@ fn a_leave_that_is_held_leaves_the_server_unaware() {
         let mut server = streams(&upstream, "GET");
         get.answer();
         if reset {
-            get.reset()
+            get.reset();
         } else {
-            get.leave()
+            get.leave();
         };
         // The server can still write, and nobody minds.
         server.send_chunk(ASK);
