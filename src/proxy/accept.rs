@@ -26,7 +26,7 @@ use super::wire::Wire;
 use crate::engine::event::{ConnId, Ending, Event};
 
 /// More lines than any client of the field sends; hyper's own limit is 100.
-pub(crate) const MAX_HEADERS: usize = 512;
+pub(crate) const MAX_HEADERS: usize = 256;
 
 /// A client's connection.
 #[derive(Debug)]

@@ -78,13 +78,11 @@ pub(crate) fn to_server(headers: &mut HeaderMap, hosts: &Hosts, upstream: &Upstr
 pub(crate) fn to_client(headers: &mut HeaderMap, host: Option<&HeaderValue>, upstream: &Upstream) {
     strip_hop_by_hop(headers, Leg::Client);
     let Some(host) = host else { return };
-    for name in [header::LOCATION, header::CONTENT_LOCATION, header::WWW_AUTHENTICATE] {
-        if headers.contains_key(&name) {
-            for value in headers.iter_mut().filter(|(found, _)| **found == name).map(|(_, value)| value) {
-                if let Some(mapped) = with_origin(value, host, upstream) {
-                    *value = mapped;
-                }
-            }
+    for (name, value) in headers.iter_mut() {
+        if matches!(*name, header::LOCATION | header::CONTENT_LOCATION | header::WWW_AUTHENTICATE)
+            && let Some(mapped) = with_origin(value, host, upstream)
+        {
+            *value = mapped;
         }
     }
 }
@@ -131,17 +129,45 @@ enum Leg {
     Server,
 }
 
+/// What a head has that may be meant for one hop only; most heads have none of it.
+#[derive(Debug, Default)]
+struct Found {
+    connection: bool,
+    length: bool,
+    chunks: bool,
+    /// `TE: trailers`, which passes.
+    te: bool,
+    /// Something that never passes.
+    special: bool,
+}
+
+impl Found {
+    fn in_head(headers: &HeaderMap, to: Leg) -> Self {
+        let mut found = Self::default();
+        for (name, value) in headers {
+            match *name {
+                header::CONNECTION => found.connection = true,
+                header::CONTENT_LENGTH => found.length = true,
+                header::TRANSFER_ENCODING => found.chunks = true,
+                header::TE => {
+                    found.te = to == Leg::Server && value.as_bytes().eq_ignore_ascii_case(b"trailers");
+                    found.special = true;
+                }
+                _ => found.special |= *name == header::UPGRADE || *name == KEEP_ALIVE || *name == PROXY_CONNECTION,
+            }
+        }
+        found
+    }
+}
+
 /// Drops what is meant for the next hop only (RFC 9110, 7.6.1). `close` and `keep-alive` stay in `Connection`: with one
 /// server connection for each client connection they mean the same on both. `Transfer-Encoding` stays where it stands;
 /// hyper frames the message by it. `TE: trailers` and `Trailer` stay, because trailers do pass.
 fn strip_hop_by_hop(headers: &mut HeaderMap, to: Leg) {
-    let both_framings = headers.contains_key(header::TRANSFER_ENCODING) && headers.contains_key(header::CONTENT_LENGTH);
-    let special =
-        [KEEP_ALIVE, PROXY_CONNECTION, header::UPGRADE, header::TE].iter().any(|name| headers.contains_key(name));
-    let trailers = headers.get(header::TE).is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"trailers"));
-    let te = to == Leg::Server && trailers;
-    let options = named_options(headers, te);
-    if !special && !both_framings && options.is_empty() {
+    let found = Found::in_head(headers, to);
+    let both_framings = found.length && found.chunks;
+    let options = if found.connection { named_options(headers, found.te) } else { Vec::new() };
+    if !found.special && !both_framings && options.is_empty() {
         return;
     }
     retain(headers, |name, _| {
@@ -150,7 +176,7 @@ fn strip_hop_by_hop(headers: &mut HeaderMap, to: Leg) {
             return !both_framings;
         }
         if *name == header::TE {
-            return te;
+            return found.te;
         }
         *name != KEEP_ALIVE
             && *name != PROXY_CONNECTION
