@@ -103,8 +103,11 @@ fn hold_of(rules: &[Rule]) -> &mishap::engine::fault::hold::Hold {
 #[test]
 fn a_value_given_to_a_variable_takes_the_place_of_its_default() {
     let plus = |rules: &[Rule]| match &hold_of(rules).until {
-        Condition::Seen(seen) => seen.plus,
-        other => panic!("a point: {other:?}"),
+        Condition::Any(any) => match &any[0] {
+            Condition::Seen(seen) => seen.plus,
+            other => panic!("a point: {other:?}"),
+        },
+        other => panic!("several: {other:?}"),
     };
     let millis = |ms| Some(Time::Fixed(Duration::from_millis(ms)));
     assert_eq!(plus(&rules(&["get-opens-late"])), millis(0));

@@ -56,6 +56,16 @@ fn get_opens_late_when_the_client_leaves_the_call_it_has_the_answer_of() {
     assert!(play.forwarded("get"));
 }
 
+/// After a cancel a TypeScript server sends nothing more and leaves the call's stream open: no end is ever seen.
+#[test]
+fn get_opens_late_when_the_client_gives_the_call_up() {
+    let mut play = play(&["get-opens-late"]);
+    play.gets("get").calls("call", 1).streams("call");
+    assert!(!play.forwarded("get"));
+    play.posts("cancel", r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#);
+    assert!(play.forwarded("get"));
+}
+
 #[test]
 fn get_opens_late_by_more() {
     let mut play = play(&["get-opens-late,plus=600ms"]);
