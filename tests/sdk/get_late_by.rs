@@ -1,5 +1,6 @@
 //! A standalone GET that comes late by time, not by order: enough against a server that asks at once, and undone by
-//! `get-opens-first`, which is its control (without any profile the race is open, and a session in four may lose); and against the published server-everything, which asks 350 ms after `initialized`.
+//! `get-opens-first`, which is its control (without any profile the race is open, and a session in four may lose); and
+//! against the published server-everything, which asks 350 ms after `initialized`.
 
 use serde_json::{Value, json};
 
