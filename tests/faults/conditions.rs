@@ -17,13 +17,14 @@ fn hold(until: &str) -> String {
     )
 }
 
-/// Holds the request, lets `opener` happen, sees the request arrive at the server.
+/// Holds the request, lets `opener` happen, sees the request arrive at the server. The connections that `opener` returns
+/// stay open until then.
 #[track_caller]
-fn opened(rules: &str, opener: impl FnOnce(&Scene)) -> GateEntry {
+fn opened<Ends>(rules: &str, opener: impl FnOnce(&Scene) -> Ends) -> GateEntry {
     let scene = Scene::with(rules);
     let client = scene.post(&list());
     scene.fired("hold");
-    opener(&scene);
+    let _ends = opener(&scene);
     arrives(scene, client).journal.gates("test/hold").remove(0)
 }
 
@@ -64,7 +65,7 @@ fn a_request_that_passed_opens() {
 
 #[test]
 fn a_head_that_passed_opens() {
-    let gate = opened(&hold("{ stream = \"get\", at = \"head\" }"), |scene| drop(scene.open_get()));
+    let gate = opened(&hold("{ stream = \"get\", at = \"head\" }"), Scene::open_get);
     assert_eq!(gate.opened, by("s1/get:1/head#1"));
 }
 
@@ -111,7 +112,7 @@ fn a_clients_answer_opens_by_whose_question_it_answers() {
 fn the_clients_leg_sees_a_request_that_has_not_passed() {
     let rules = hold("{ at = \"request\", method = \"ping\", leg = \"client\" }")
         + "[[rule]]\nname = \"stop\"\nmatch = { at = \"request\", method = \"ping\" }\nhold = \"never\"\n";
-    let gate = opened(&rules, |scene| drop(scene.post(&request(1, "ping", "{}"))));
+    let gate = opened(&rules, |scene| scene.post(&request(1, "ping", "{}")));
     assert_eq!(gate.opened, by("s1/post:1/request#1"));
 }
 
