@@ -75,6 +75,8 @@ pub struct Engine {
     pub(super) timers: BTreeMap<Moment, u64>,
     /// Whether something happened that a wait may be about.
     pub(super) news: bool,
+    /// Whether something may leave that could not before.
+    pub(super) stirred: bool,
     pub(super) seq: u64,
     pub(super) next_unit: u64,
     pub(super) exchange_count: u64,
@@ -105,6 +107,7 @@ impl Engine {
             flights: BTreeMap::new(),
             timers: BTreeMap::new(),
             news: false,
+            stirred: false,
             seq: 0,
             next_unit: 0,
             exchange_count: 0,

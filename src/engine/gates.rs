@@ -25,11 +25,12 @@ impl Engine {
     /// Asks every wait whether it is over.
     pub(super) fn open_gates(&mut self, now: Moment) {
         for id in self.busy.clone() {
-            let Some(lane) = self.lane(id) else { continue };
+            let Some(lane) = self.lane(id).filter(|lane| lane.gated) else { continue };
             let mut taken = std::mem::take(lane);
-            for parcel in &mut taken.parcels {
+            for parcel in taken.parcels.iter_mut().filter(|parcel| !parcel.waits.is_empty()) {
                 self.open_gates_of(now, parcel);
             }
+            taken.gated = taken.parcels.iter().any(|parcel| !parcel.waits.is_empty());
             if let Some(lane) = self.lane(id) {
                 *lane = taken;
             }
@@ -39,6 +40,7 @@ impl Engine {
 
     fn open_gates_of(&mut self, now: Moment, parcel: &mut Parcel) {
         let mut waits = std::mem::take(&mut parcel.waits);
+        let before = waits.len();
         waits.retain_mut(|wait| match self.waiting(wait, &parcel.points, now) {
             Waiting::Still(time) => {
                 self.set_timer(wait, time);
@@ -55,14 +57,13 @@ impl Engine {
                 false
             }
         });
+        self.stirred |= waits.len() < before;
         parcel.waits = waits;
     }
 
     fn waiting(&self, wait: &Wait, points: &[(usize, Point)], now: Moment) -> Waiting {
         let Some((_, point)) = points.first() else { return Waiting::Over(now, Cause::Time) };
         let truth = match &wait.until {
-            Until::Due(due) if *due <= now => Truth::Since(*due, Cause::Time),
-            Until::Due(due) => Truth::From(*due),
             Until::Hold | Until::Cut => match &self.plan.rules[wait.rule].gate {
                 Some(cond) => self.truth(cond, wait.rule, point, now),
                 None => Truth::No,
@@ -97,7 +98,7 @@ impl Engine {
                 parcel.cuts.push(CutPlan { rule: wait.rule, later: false });
                 parcel.cuts.sort_by_key(|cut| cut.rule);
             }
-            Until::Due(_) | Until::Behind(_) | Until::Window(_) | Until::Stream => {}
+            Until::Behind(_) | Until::Window(_) | Until::Stream => {}
         }
     }
 
@@ -121,7 +122,7 @@ impl Engine {
                 let opened = if under_way { Opened::Limit } else { Opened::Vacuous };
                 self.close_gate(now, wait.rule, &point, opened);
             }
-            Until::Due(_) | Until::Behind(_) | Until::Window(_) | Until::Stream => {}
+            Until::Behind(_) | Until::Window(_) | Until::Stream => {}
         }
     }
 

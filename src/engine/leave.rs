@@ -52,6 +52,8 @@ impl Engine {
     pub(super) fn discard(&mut self, now: Moment, parcel: &Parcel, fate: PointFate) {
         let ended = if fate == PointFate::Withheld { Opened::RunEnded } else { Opened::Left };
         self.news |= self.awaited.remove(&parcel.seq);
+        self.stirred = true;
+        self.remove_timer(parcel.timer);
         for wait in &parcel.waits {
             self.clear_timer(wait);
             if let Some((_, point)) = parcel.points.first() {

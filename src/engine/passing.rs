@@ -135,7 +135,7 @@ impl Engine {
             belongs: point.belongs.clone(),
         };
         self.fired[rule].add(point.session, sighting);
-        self.news = true;
+        self.news |= self.plan.rules[rule].heeded;
     }
 
     /// The client is gone: what was to be written to it never will be.
@@ -195,8 +195,8 @@ impl Engine {
             return;
         }
         let limit = if exchange.paused { super::engine::LANE_LIMIT / 2 } else { super::engine::LANE_LIMIT };
-        let stops =
-            exchange.down.bytes > limit || exchange.down.parcels.iter().any(|parcel| parcel.stops_reading(&plan));
+        let stops = exchange.down.bytes > limit
+            || plan.presses && exchange.down.parcels.iter().any(|parcel| parcel.stops_reading(&plan));
         let open = exchange.server == ServerLeg::Open && exchange.client == ClientLeg::Open;
         if stops != exchange.paused && open {
             exchange.paused = stops;

@@ -29,6 +29,8 @@ pub(super) struct Armed {
     pub(super) until: Option<Cond>,
     /// What its fault waits for: `hold.until`, `cut.when`.
     pub(super) gate: Option<Cond>,
+    /// Whether a condition asks whether it has acted.
+    pub(super) heeded: bool,
     /// To which streams its fault moves.
     pub(super) target: Option<Sel>,
 }
@@ -84,6 +86,10 @@ pub(super) struct Plan {
     pub(super) looks_inside: bool,
     /// Whether some rule or condition asks for the end of an answer.
     pub(super) asks_for_ends: bool,
+    /// Rules whose firing a condition asks for.
+    heeded: Vec<usize>,
+    /// Whether some rule wants the server to feel that it holds.
+    pub(super) presses: bool,
     /// Whether some rule cuts connections.
     pub(super) cuts_connections: bool,
 }
@@ -95,6 +101,9 @@ impl Plan {
         for rule in rules {
             let armed = plan.arm(rule, &names);
             plan.rules.push(armed);
+        }
+        for heeded in std::mem::take(&mut plan.heeded) {
+            plan.rules[heeded].heeded = true;
         }
         plan
     }
@@ -116,6 +125,7 @@ impl Plan {
         };
         self.looks_inside |= rule.scope == Scope::Owner;
         self.asks_for_ends |= rule.selector.at == At::End;
+        self.presses |= matches!(&rule.fault, Fault::Hold(hold) if !hold.reading);
         self.cuts_connections |= rule.selector.at == At::Connect && gate.is_some();
         Armed {
             name: Arc::from(&*rule.name),
@@ -124,6 +134,7 @@ impl Plan {
             until: rule.until.as_ref().map(|condition| self.cond(condition, names)),
             gate: gate.map(|condition| self.cond(condition, names)),
             target,
+            heeded: false,
             rule,
         }
     }
@@ -151,7 +162,9 @@ impl Plan {
             }
             Condition::Seen(seen) => self.seen(seen),
             Condition::Fired { rule, plus } => {
-                Cond::Fired { rule: names.iter().position(|name| name == rule), plus: *plus }
+                let rule = names.iter().position(|name| name == rule);
+                self.heeded.extend(rule);
+                Cond::Fired { rule, plus: *plus }
             }
             Condition::Gathered(count) => Cond::Gathered(*count),
         }

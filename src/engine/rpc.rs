@@ -122,6 +122,23 @@ struct RawMessage<'a> {
     error: Option<&'a RawValue>,
 }
 
+/// The members of `params` that rules ask about without a pointer.
+#[derive(Default, Deserialize)]
+struct RawParams<'a> {
+    #[serde(borrow, default)]
+    name: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    uri: Option<&'a RawValue>,
+    #[serde(borrow, default, rename = "taskId")]
+    task: Option<&'a RawValue>,
+    #[serde(borrow, default, rename = "progressToken")]
+    progress: Option<&'a RawValue>,
+    #[serde(borrow, default, rename = "requestId")]
+    request: Option<&'a RawValue>,
+    #[serde(borrow, default, rename = "_meta")]
+    meta: Option<&'a RawValue>,
+}
+
 /// A field that is there, also when it is `null`.
 fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de RawValue>, D::Error> {
     <&RawValue>::deserialize(deserializer).map(Some)
@@ -154,16 +171,19 @@ fn read(source: &Bytes, json: &[u8]) -> Option<Message> {
         (None, _) => return None,
     };
     let share = |raw: Option<&RawValue>| raw.map_or_else(Bytes::new, |raw| source.slice_ref(raw.get().as_bytes()));
-    let params = raw.params.map_or("", RawValue::get).as_bytes();
-    let text = |key: &str| member(params, key).and_then(text_of).map(Cow::into_owned);
+    let params: RawParams<'_> =
+        raw.params.and_then(|params| serde_json::from_str(params.get()).ok()).unwrap_or_default();
+    let text = |value: Option<&RawValue>| {
+        value.filter(|value| value.get().starts_with('"')).and_then(text_of).map(Cow::into_owned)
+    };
     let cancel = raw.method.as_deref() == Some("notifications/cancelled");
     Some(Message {
         kind,
         id,
-        name: text("name").or_else(|| text("uri")).or_else(|| text("taskId")),
-        asks_progress: pointer(params, "/_meta/progressToken").and_then(Id::read),
-        tells_progress: member(params, "progressToken").and_then(Id::read),
-        cancels: member(params, "requestId").filter(|_| cancel).and_then(Id::read),
+        name: text(params.name).or_else(|| text(params.uri)).or_else(|| text(params.task)),
+        asks_progress: params.meta.and_then(|meta| member(meta.get().as_bytes(), "progressToken")).and_then(Id::read),
+        tells_progress: params.progress.and_then(Id::read),
+        cancels: params.request.filter(|_| cancel).and_then(Id::read),
         params: share(raw.params),
         result: share(raw.result),
         code: raw.error.and_then(|error| member(error.get().as_bytes(), "code")).map(|code| code.get().to_owned()),

@@ -17,7 +17,7 @@ impl Engine {
         let Some(lane) = self.lane(id) else {
             return self.discard(now, &parcel, PointFate::Gone);
         };
-        if lane.is_empty() && parcel.waits.is_empty() && !self.news {
+        if lane.is_empty() && parcel.waits.is_empty() && parcel.ready <= now && !self.news {
             self.leave(now, id, parcel);
             return;
         }
@@ -26,6 +26,7 @@ impl Engine {
 
     /// Puts a parcel at the end of its queue; before an end, which is always last.
     pub(super) fn push(&mut self, id: LaneId, parcel: Parcel) {
+        self.stirred = true;
         let Some(lane) = self.lane(id) else { return };
         if lane.parcels.back().is_some_and(|last| matches!(last.out, Out::End(_))) {
             let end = lane.take(lane.parcels.len() - 1);
@@ -46,9 +47,10 @@ impl Engine {
                 self.fire_connection_cuts(now);
                 self.open_gates(now);
             }
-            if !self.release(now) {
+            if !std::mem::take(&mut self.stirred) || !self.release(now) {
                 return;
             }
+            self.stirred = true;
         }
     }
 
@@ -57,7 +59,7 @@ impl Engine {
         let mut leavers = Vec::new();
         for id in self.busy.clone() {
             let Some(lane) = self.lane(id) else { continue };
-            leavers_of(lane, |order, seq| leavers.push((order, seq, id)));
+            leavers_of(now, lane, |order, seq| leavers.push((order, seq, id)));
         }
         // Stable: parcels of one queue keep its order where their times and numbers are equal.
         leavers.sort_by_key(|(order, _, _)| *order);
@@ -114,7 +116,7 @@ impl Engine {
                 return;
             }
             self.timers.pop_first();
-            self.news = true;
+            (self.news, self.stirred) = (true, true);
         }
     }
 
@@ -130,10 +132,10 @@ impl Engine {
 
 /// The parcels of a lane that may leave, with the time and number that order them: each waits for those in front of it,
 /// unless they let it pass. A head is never passed, and an end passes nobody.
-fn leavers_of(lane: &Lane, mut leaver: impl FnMut((Moment, u64), u64)) {
+fn leavers_of(now: Moment, lane: &Lane, mut leaver: impl FnMut((Moment, u64), u64)) {
     let (mut passed, mut ready, mut number) = (false, Moment::default(), 0);
     for parcel in &lane.parcels {
-        if parcel.waits.is_empty() {
+        if parcel.waits.is_empty() && parcel.ready <= now {
             if passed && matches!(parcel.out, Out::End(_)) {
                 return;
             }

@@ -72,8 +72,6 @@ pub(super) enum Out {
 /// What a parcel waits for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Until {
-    /// This moment.
-    Due(Moment),
     /// The rule's condition; then it goes.
     Hold,
     /// The rule's condition; then its cut happens.
@@ -139,8 +137,10 @@ pub(super) struct Parcel {
     pub(super) overtake: bool,
     /// What became of it, if a rule took it away for good.
     pub(super) lost: Option<PointFate>,
-    /// When its last wait ended; its arrival if it had none.
+    /// When its last wait ended, or a delay will have; its arrival if it had none.
     pub(super) ready: Moment,
+    /// The timer that was set for its delay.
+    pub(super) timer: Option<Moment>,
 }
 
 impl Point {
@@ -179,7 +179,7 @@ impl Parcel {
     /// Bytes with the points that end in them.
     pub(super) fn of_bytes(seq: u64, ready: Moment, bytes: Bytes, points: Vec<(usize, Point)>) -> Self {
         let out = Out::Bytes(bytes);
-        Self { seq, out, points, waits: Vec::new(), cuts: Vec::new(), overtake: false, lost: None, ready }
+        Self { seq, out, points, waits: Vec::new(), cuts: Vec::new(), overtake: false, lost: None, ready, timer: None }
     }
 
     /// Whether it is held by a rule that wants the server to feel it.
@@ -204,6 +204,8 @@ pub(super) struct Lane {
     pub(super) parcels: VecDeque<Parcel>,
     /// How many bytes stand in it.
     pub(super) bytes: usize,
+    /// Whether some parcel may wait for more than a time.
+    pub(super) gated: bool,
 }
 
 impl Lane {
@@ -213,6 +215,7 @@ impl Lane {
 
     pub(super) fn push(&mut self, parcel: Parcel) {
         self.bytes += parcel.bytes();
+        self.gated |= !parcel.waits.is_empty();
         self.parcels.push_back(parcel);
     }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::engine::condition::Time;
 use crate::engine::engine::Engine;
 use crate::engine::event::Moment;
-use crate::engine::unit::{Parcel, Until, Wait};
+use crate::engine::unit::Parcel;
 
 /// `delay`: request, head, block, end, leave.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,9 +27,11 @@ impl Engine {
         }
         self.effective(rule);
         let due = point.arrived + time;
-        let mut wait = Wait { rule, until: Until::Due(due), limit: None, timer: None };
-        self.set_timer(&mut wait, Some(due));
-        parcel.waits.push(wait);
+        if due > parcel.ready {
+            self.remove_timer(parcel.timer);
+            self.add_timer(Some(due));
+            (parcel.ready, parcel.timer) = (due, Some(due));
+        }
         parcel.overtake |= delay.overtake;
     }
 }

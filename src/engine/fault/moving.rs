@@ -63,7 +63,8 @@ impl Engine {
         let target = self.open_stream(rule, &point);
         if moving.copy {
             let mut copy = Parcel { seq: self.next_seq(), ..parcel.clone() };
-            for wait in &mut copy.waits {
+            self.add_timer(copy.timer);
+            for wait in &copy.waits {
                 self.add_timer(wait.timer);
             }
             let mut its_lane = LaneId::Astray;

@@ -180,6 +180,7 @@ impl Engine {
         let Some(queue) = self.lane(lane) else { return };
         let Some(parcel) = queue.parcels.iter_mut().find(|parcel| parcel.seq == seq) else { return };
         parcel.waits.retain(|wait| wait.until != Until::Window(number));
+        queue.gated = true;
         parcel.ready = parcel.ready.max(now);
         if let Some((_, point)) = parcel.points.first_mut() {
             point.by = by;
@@ -188,6 +189,7 @@ impl Engine {
             parcel.waits.push(Wait { rule, until: Until::Behind(before), limit: None, timer: None });
             self.awaited.insert(before);
         }
+        self.stirred = true;
     }
 }
 
