@@ -18,6 +18,8 @@ mod endings;
 #[cfg(test)]
 mod heads;
 #[cfg(test)]
+mod limits;
+#[cfg(test)]
 mod lockstep;
 #[cfg(test)]
 mod sabotage;
