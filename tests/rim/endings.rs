@@ -147,3 +147,23 @@ fn an_idle_connection_that_the_server_closes_is_closed_for_the_client_too() {
         }
     }
 }
+
+// Only past the engine: it judges whole requests.
+#[test]
+fn a_client_that_leaves_in_mid_request_is_seen_by_the_server() {
+    let upstream = Upstream::listen();
+    let rim = Rim::transparent(&upstream);
+    for (reset, seen) in [(false, End::Fin), (true, End::Reset)] {
+        let mut client = rim.client();
+        client.send(rim.request("POST /mcp HTTP/1.1\r\nHost: @\r\nContent-Length: 9\r\n\r\nhalf"));
+        let mut server = upstream.next();
+        server.request();
+        server.sees("half");
+        if reset {
+            client.reset();
+        } else {
+            client.leave();
+        }
+        assert_eq!(server.end(), seen);
+    }
+}

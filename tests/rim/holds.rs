@@ -53,6 +53,12 @@ fn point(entries: &Receiver<Entry>, key: &str) -> PointEntry {
     }
 }
 
+/// Waits until a rule has acted.
+fn held(entries: &Receiver<Entry>) {
+    let fired = |entry: &Entry| matches!(entry, Entry::Decision(decision) if decision.fired);
+    while !fired(&entries.recv_timeout(PATIENCE).expect("the rule acts")) {}
+}
+
 const LATE: &str =
     "match = { stream = \"get\", at = \"request\" }\nhold.until = { at = \"end\", method = \"tools/call\" }";
 
@@ -95,6 +101,8 @@ fn a_client_that_leaves_while_its_request_is_held_is_never_forwarded() {
             format!("[[rule]]\nname = \"r\"\nmatch = {{ at = \"{at}\", http-method = \"GET\" }}\nhold = \"never\"");
         let (rim, entries) = Rim::recorded(&upstream, &rule);
         let get = sent(&rim, None);
+        // A reset throws away what the proxy has not read yet.
+        held(&entries);
         if reset {
             get.reset();
         } else {
@@ -115,8 +123,11 @@ fn a_client_that_leaves_while_the_answer_is_held_is_seen_by_the_server() {
         for (reset, seen) in [(false, Closed::Fin), (true, Closed::Reset)] {
             let rim =
                 Rim::ruled(&upstream, &format!("match = {{ stream = \"get\", at = \"{at}\" }}\nhold = \"never\""));
-            let get = sent(&rim, None);
+            let mut get = sent(&rim, None);
             let mut server = streams(&upstream, "GET");
+            if at == "block" {
+                get.answer();
+            }
             server.send_chunk(ASK);
             if reset {
                 get.reset();
@@ -225,4 +236,35 @@ fn what_is_recorded_as_passed_is_what_left() {
     let end = point(&entries, "end#1");
     assert_eq!((end.fate, end.ending.as_deref()), (PointFate::Passed, Some("eof")));
     assert!(rules("").is_empty());
+}
+
+#[test]
+fn who_ended_a_stream_and_how_is_recorded() {
+    let upstream = Upstream::listen();
+    for reset in [false, true] {
+        let (rim, entries) = Rim::recorded(&upstream, "");
+        let mut post = sent(&rim, Some(&call(1)));
+        let server = streams(&upstream, "POST");
+        post.answer();
+        if reset {
+            server.reset();
+        } else {
+            server.leave();
+        }
+        let end = point(&entries, "end#1");
+        assert_eq!(end.ending.as_deref(), Some(if reset { "reset" } else { "fin" }));
+        assert_eq!((end.fate, post.end()), (PointFate::Passed, if reset { End::Reset } else { End::Fin }));
+
+        let mut get = sent(&rim, None);
+        let mut server = streams(&upstream, "GET");
+        get.answer();
+        if reset {
+            get.reset();
+        } else {
+            get.leave();
+        }
+        let leave = point(&entries, "leave#1");
+        assert_eq!(leave.ending.as_deref(), Some(if reset { "reset" } else { "fin" }));
+        assert_eq!((leave.fate, server.closed()), (PointFate::Passed, if reset { Closed::Reset } else { Closed::Fin }));
+    }
 }

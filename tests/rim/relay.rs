@@ -131,3 +131,95 @@ fn a_client_that_does_not_read_stops_the_server() {
         sent.join().unwrap().unwrap();
     }
 }
+
+// Only its head can be matched, but it must cross; more than the cap would hang a proxy that waits for the whole.
+#[test]
+fn a_request_beyond_the_peek_cap_streams_on() {
+    let upstream = Upstream::listen();
+    for rim in Rim::both(&upstream) {
+        let mut client = rim.client();
+        let body = vec![b'x'; 32 << 20];
+        client.send(rim.request(&format!("POST /mcp HTTP/1.1\r\nHost: @\r\nContent-Length: {}\r\n\r\n", body.len())));
+        let sent = client.send_beside(body.clone());
+        let mut server = upstream.next();
+        let (head, got) = server.whole_request();
+        assert_eq!(head.value("content-length"), Some(body.len().to_string()));
+        assert!(got == body);
+        sent.join().unwrap().unwrap();
+        server.send("HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n");
+        assert_eq!(client.answer().status(), 202);
+    }
+}
+
+#[test]
+fn two_requests_in_one_write_are_answered_in_order() {
+    let upstream = Upstream::listen();
+    for rim in Rim::both(&upstream) {
+        let mut client = rim.client();
+        client.send(rim.request("GET /1 HTTP/1.1\r\nHost: @\r\n\r\nGET /2 HTTP/1.1\r\nHost: @\r\n\r\n"));
+        let mut server = upstream.next();
+        for path in ["/1", "/2"] {
+            assert!(server.request().start().contains(path));
+            server.send(format!("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{path}"));
+            assert_eq!(client.whole_answer().1, path.as_bytes());
+        }
+    }
+}
+
+#[test]
+fn a_client_of_http_1_0_gets_no_chunks() {
+    let upstream = Upstream::listen();
+    for rim in Rim::both(&upstream) {
+        let mut client = rim.client();
+        client.send(rim.request("GET /mcp HTTP/1.0\r\nHost: @\r\n\r\n"));
+        let mut server = upstream.next();
+        server.request();
+        server.send(format!("{SSE}9\r\ndata: 1\n\n\r\n0\r\n\r\n"));
+        let head = client.answer();
+        assert_eq!((head.start(), head.value("transfer-encoding")), ("HTTP/1.0 200 OK".to_owned(), None));
+        assert_eq!(client.rest(), (b"data: 1\n\n".to_vec(), End::Eof));
+    }
+}
+
+#[test]
+fn a_body_that_ends_with_the_connection_ends_so() {
+    let upstream = Upstream::listen();
+    for rim in Rim::both(&upstream) {
+        for (reset, seen) in [(false, End::Eof), (true, End::Reset)] {
+            let mut client = rim.getting();
+            let mut server = upstream.next();
+            server.request();
+            server.send("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: 1\n\n");
+            client.answer();
+            client.sees("data: 1\n\n");
+            if reset {
+                server.reset();
+            } else {
+                server.leave();
+            }
+            assert_eq!(client.end(), seen);
+        }
+    }
+}
+
+// Line ends of every kind, a byte order mark, comments, a block without its blank line, in pieces of every size.
+#[test]
+fn odd_event_streams_cross_byte_for_byte() {
+    const ODD: &[u8] = b"\xEF\xBB\xBFdata: 1\n\n: comment\r\rdata:2\r\ndata\r\n\r\nid: 3\rdata: 3\n\r\n\n\n\revent: x\nretry: 5\n\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\r\n\r\n\xFF\x00data: tail";
+    let upstream = Upstream::listen();
+    for rim in Rim::both(&upstream) {
+        for size in [1, 2, 3, 7, ODD.len()] {
+            let mut client = rim.getting();
+            let mut server = upstream.next();
+            server.request();
+            server.send(SSE);
+            client.answer();
+            for piece in ODD.chunks(size) {
+                server.send_chunk(piece);
+                client.sees(piece);
+            }
+            server.send_last_chunk();
+            assert_eq!(client.end(), End::Eof);
+        }
+    }
+}
