@@ -8,12 +8,11 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use bytes::Bytes;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
 /// A JSON-RPC id; it keeps its type: `1` is not `"1"` (rule R10).
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Id {
     /// The JSON text of a number.
     Number(String),
@@ -37,6 +36,22 @@ impl Id {
         match self {
             Self::Number(text) => serde_json::from_str(text).unwrap_or(serde_json::Value::Null),
             Self::Text(text) => serde_json::Value::String(text.clone()),
+        }
+    }
+}
+
+impl Serialize for Id {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.to_json().serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Id {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match serde_json::Value::deserialize(deserializer)? {
+            serde_json::Value::Number(number) => Ok(Self::Number(number.to_string())),
+            serde_json::Value::String(text) => Ok(Self::Text(text)),
+            other => Err(serde::de::Error::custom(format!("an id is a number or a string, not {other}"))),
         }
     }
 }

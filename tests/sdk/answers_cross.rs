@@ -6,7 +6,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Client, Driver, Mishap, Owner, PATIENCE, Run, clients, wire_id};
+use crate::harness::{Client, Driver, Mishap, Owner, PATIENCE, Run, clients};
 
 /// The calls are told apart by an argument, so that no arrival order matters.
 const CROSS: &str =
@@ -172,8 +172,7 @@ struct Owned {
 
 fn owners_of_questions(run: &Run) -> Vec<Owned> {
     let questions = run.points(|point| point["point"] == "block" && point["rpc"][0]["method"] == "elicitation/create");
-    let owned =
-        |point: &&Value| Owned { question: wire_id(&point["rpc"][0]["id"]), owner: wire_id(&point["owner"]["id"]) };
+    let owned = |point: &&Value| Owned { question: point["rpc"][0]["id"].clone(), owner: point["owner"]["id"].clone() };
     questions.iter().map(owned).collect()
 }
 

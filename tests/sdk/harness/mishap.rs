@@ -82,15 +82,6 @@ impl Run {
     }
 }
 
-/// A JSON-RPC id as the journal has it (its type kept by a word), as it was on the wire.
-pub(crate) fn wire_id(id: &Value) -> Value {
-    match (&id["number"], &id["text"]) {
-        (Value::String(number), Value::Null) => serde_json::from_str(number).unwrap(),
-        (Value::Null, text) => text.clone(),
-        _ => panic!("not an id: {id}"),
-    }
-}
-
 fn journal_path() -> PathBuf {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
     let name = format!("sdk-{}-{}.ndjson", process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
