@@ -40,6 +40,7 @@ impl Engine {
         if bytes.is_empty() {
             return;
         }
+        self.chunk = bytes.clone();
         match std::mem::replace(&mut exchange.body, Body::Opaque) {
             Body::Opaque => self.pass_bytes(now, id, bytes, Vec::new()),
             Body::Through(mut framer) => {

@@ -149,7 +149,7 @@ fn chance(seed: u64, armed: &Armed, point: &Point, draws: &mut Vec<DrawEntry>) -
     if probability >= 1.0 {
         return None;
     }
-    let value = Draw::new(seed, &armed.name, &point.key, "probability").unit();
+    let value = Draw::new(seed, &armed.name, &point.key.to_string(), "probability").unit();
     draws.push(DrawEntry { purpose: "probability".to_owned(), value });
     (value >= probability).then_some("probability")
 }

@@ -61,7 +61,7 @@ impl Engine {
     }
 
     pub(super) fn scene<'a>(&'a self, point: &'a Point, on: Option<ExchangeId>) -> Scene<'a> {
-        let exchange = on.and_then(|id| self.exchanges.get(&id));
+        let exchange = on.and_then(|id| self.exchanges.get(&id)).map(AsRef::as_ref);
         Scene { point, exchange, calls: &self.calls, sessions: &self.sessions }
     }
 
@@ -76,7 +76,7 @@ impl Engine {
         let drawn = delay.into_iter().chain(plus).filter(|(_, time)| !matches!(time, Time::Fixed(_)));
         drawn
             .map(|(purpose, time)| {
-                let value = self.drawn(rule, &point.key, purpose, Some(&time));
+                let value = self.drawn(rule, Some(&point.key), purpose, Some(&time));
                 DrawEntry { purpose: purpose.to_owned(), value: value.as_secs_f64() * 1e6 }
             })
             .collect()

@@ -7,13 +7,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use bytes::Bytes;
+
 use super::bounded::Bounded;
 use super::counting::{Counter, SCOPES, ScopeKey};
 use super::event::{Command, ConnId, Event, ExchangeId, Moment, UnitId};
 use super::exchange::Exchange;
 use super::fault::reorder::Window;
 use super::leave::Flight;
-use super::notebook::Notebook;
+use super::notebook::{Notebook, full_key};
 use super::owner::Calls;
 use super::plan::Plan;
 use super::record::Summary;
@@ -53,7 +55,7 @@ pub struct Engine {
     pub(super) plan: Arc<Plan>,
     pub(super) seed: u64,
     pub(super) conns: BTreeMap<ConnId, Conn>,
-    pub(super) exchanges: BTreeMap<ExchangeId, Exchange>,
+    pub(super) exchanges: BTreeMap<ExchangeId, Box<Exchange>>,
     pub(super) sessions: Sessions,
     pub(super) calls: Calls,
     /// How often exchanges fitted each numbered selector, in each session.
@@ -81,6 +83,8 @@ pub struct Engine {
     pub(super) next_unit: u64,
     pub(super) exchange_count: u64,
     pub(super) notebook: Notebook,
+    /// The bytes that arrived in this step.
+    pub(super) chunk: Bytes,
     pub(super) out: Vec<Command>,
 }
 
@@ -112,6 +116,7 @@ impl Engine {
             next_unit: 0,
             exchange_count: 0,
             notebook: Notebook::new(&plan, setup.record),
+            chunk: Bytes::new(),
             out: Vec::new(),
             plan: Arc::new(plan),
         }
@@ -144,6 +149,7 @@ impl Engine {
             }
         }
         self.pump(now);
+        self.chunk = Bytes::new();
         std::mem::take(&mut self.out)
     }
 
@@ -175,6 +181,6 @@ impl Engine {
     }
 
     pub(super) fn key_of(&self, id: ExchangeId) -> String {
-        self.exchanges.get(&id).map(super::notebook::full_key).unwrap_or_default()
+        self.exchanges.get(&id).map(|exchange| full_key(exchange)).unwrap_or_default()
     }
 }

@@ -132,7 +132,7 @@ pub(super) struct Exchange {
     pub(super) request: RequestHead,
     /// What its POST carries.
     pub(super) messages: Vec<Spoken>,
-    pub(super) belongs: Belongs,
+    pub(super) belongs: Arc<Belongs>,
     /// Whose answers come on it: its own stream, or the one it resumes.
     pub(super) trail: Arc<Trail>,
     /// Whether it is a resume of a stream that we know.
@@ -192,7 +192,7 @@ impl Exchange {
             key,
             request,
             messages: Vec::new(),
-            belongs: Belongs::default(),
+            belongs: Arc::default(),
             trail: Arc::new(trail),
             origin_known: false,
             ordinals: Vec::new(),

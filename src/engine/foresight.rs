@@ -120,7 +120,7 @@ impl Engine {
     }
 
     fn open_exchanges(&self, same: Same, point: &Point) -> impl Iterator<Item = &Exchange> {
-        self.exchanges.values().filter(move |exchange| {
+        self.exchanges.values().map(AsRef::as_ref).filter(move |exchange: &&Exchange| {
             let related = match same {
                 Same::Run => true,
                 Same::Exchange => point.exchange == Some(exchange.id),

@@ -9,7 +9,7 @@ use super::engine::Engine;
 use super::event::{ExchangeId, Moment};
 use super::exchange::{Exchange, Media};
 use super::hash;
-use super::owner::{Answers, Spoken};
+use super::owner::{Answers, Belongs, Spoken};
 use super::record::{Entry, PartyEntry, SessionEntry};
 use super::rpc;
 use super::selector::{At, Stream};
@@ -30,7 +30,6 @@ impl Engine {
             return self.point(now, id, At::Block, "", seq);
         };
         exchange.counts[kind as usize] += 1;
-        let name = point_name(kind, exchange);
         let counts = exchange.counts;
         let (trail, answers, session) = (Arc::clone(&exchange.trail), answers_on(exchange), exchange.session);
         if kind == BlockKind::Endpoint {
@@ -42,8 +41,13 @@ impl Engine {
         let hear = |message| self.calls.hear_server(session, message, &trail, answers);
         let messages: Vec<Spoken> = messages.into_iter().map(hear).collect();
         self.introduce(now, seq, session, &messages);
-        let mut point = self.point(now, id, At::Block, &name, seq);
-        point.belongs = self.calls.belongs(&messages, &trail.owners);
+        let mut point = self.point(now, id, At::Block, point_name(kind), seq);
+        point.key.ordinal = counts[kind as usize];
+        if messages.iter().any(|spoken| spoken.about.is_some()) {
+            point.belongs = Arc::new(self.calls.belongs(&messages, &trail.owners));
+        } else if !point.belongs.calls.is_empty() {
+            point.belongs = Arc::new(Belongs { owners: point.belongs.owners.clone(), calls: Vec::new() });
+        }
         point.bytes = block.bytes.len() as u64;
         point.hash = self.notebook.on.then(|| hash::hash(&block.bytes));
         point.block = Some(BlockPoint { kind, counts, event_id: block.id, messages });
@@ -97,9 +101,16 @@ impl Engine {
 }
 
 /// `block#3` for the third message, `block.comment#1` for the first comment.
-fn point_name(kind: BlockKind, exchange: &Exchange) -> String {
-    let n = exchange.counts[kind as usize];
-    if kind == BlockKind::Message { format!("block#{n}") } else { format!("block.{}#{n}", kind.word()) }
+fn point_name(kind: BlockKind) -> &'static str {
+    match kind {
+        BlockKind::Message => "block",
+        BlockKind::Priming => "block.priming",
+        BlockKind::Retry => "block.retry",
+        BlockKind::Comment => "block.comment",
+        BlockKind::Endpoint => "block.endpoint",
+        BlockKind::Other => "block.other",
+        BlockKind::Unparsable => "block.unparsable",
+    }
 }
 
 fn answers_on(exchange: &Exchange) -> Answers {

@@ -108,10 +108,10 @@ impl Engine {
 
     fn give_trail(&self, exchange: &mut Exchange) {
         if exchange.origin_known {
-            exchange.belongs = Belongs { owners: exchange.trail.owners.clone(), calls: Vec::new() };
+            exchange.belongs = Arc::new(Belongs { owners: exchange.trail.owners.clone(), calls: Vec::new() });
             return;
         }
-        exchange.belongs = self.calls.belongs(&exchange.messages, &[]);
+        exchange.belongs = Arc::new(self.calls.belongs(&exchange.messages, &[]));
         let requests = exchange.messages.iter().filter(|spoken| spoken.message.method.is_some());
         let owners = requests.filter(|spoken| spoken.message.id.is_some()).filter_map(|spoken| spoken.about).collect();
         exchange.trail = Arc::new(Trail {

@@ -12,13 +12,14 @@ use super::hash;
 use super::record::PointFate;
 use super::rpc;
 use super::selector::{At, Stream};
-use super::unit::{LaneId, Out, Parcel, Point};
+use super::unit::{Key, LaneId, Out, Parcel, Point};
 
 impl Engine {
     pub(super) fn connect(&mut self, now: Moment, conn: ConnId, client: String) {
         self.conns.insert(conn, Conn { client, ..Conn::default() });
         let seq = self.next_seq();
-        let key = Arc::from(format!("s0/conn:{}/connect#1", conn.0));
+        let exchange = Arc::from(format!("conn:{}", conn.0));
+        let key = Key { session: 0, exchange, name: "connect", ordinal: 1 };
         let point = Point::new(At::Connect, seq, now, key, conn);
         self.arrive(now, LaneId::Conn(conn), Out::Admit, point);
     }
@@ -36,15 +37,15 @@ impl Engine {
 
     pub(super) fn request_head(&mut self, now: Moment, id: ExchangeId, conn: ConnId, reused: bool, head: RequestHead) {
         self.exchange_count += 1;
-        let mut exchange = Exchange::new(id, conn, reused, head);
+        let mut exchange = Box::new(Exchange::new(id, conn, reused, head));
         exchange.stream = self.kind_of(&exchange);
         exchange.session = self.session_before_body(&exchange);
-        let n = self.sessions.use_key(exchange.session, "early");
+        let n = self.sessions.count_exchange(exchange.session);
         exchange.key = Arc::from(format!("early:{n}"));
         self.exchanges.insert(id, exchange);
         self.number(now, id, At::RequestHead);
         let seq = self.next_seq();
-        let point = self.point(now, id, At::RequestHead, "request-head#1", seq);
+        let point = self.point(now, id, At::RequestHead, "request-head", seq);
         self.arrive(now, LaneId::Up(id), Out::Read, point);
     }
 
@@ -65,7 +66,7 @@ impl Engine {
         self.exchanges.insert(id, exchange);
         self.number(now, id, At::Request);
         let seq = self.next_seq();
-        let mut point = self.point(now, id, At::Request, "request#1", seq);
+        let mut point = self.point(now, id, At::Request, "request", seq);
         if let RequestBody::Whole(bytes) = body {
             point.bytes = bytes.len() as u64;
             point.hash = self.notebook.on.then(|| hash::hash(bytes));
@@ -93,7 +94,7 @@ impl Engine {
         self.choose_body(now, id);
         self.news |= !self.astray.is_empty();
         let seq = self.next_seq();
-        let point = self.point(now, id, At::Head, "head#1", seq);
+        let point = self.point(now, id, At::Head, "head", seq);
         self.arrive(now, LaneId::Down(id), Out::Head, point);
     }
 
@@ -123,7 +124,7 @@ impl Engine {
         }
         self.client_gone(now, id);
         let seq = self.next_seq();
-        let mut point = self.point(now, id, At::Leave, "leave#1", seq);
+        let mut point = self.point(now, id, At::Leave, "leave", seq);
         point.ending = Some(ending);
         self.arrive(now, LaneId::Up(id), Out::Leave(ending), point);
         self.tidy(id);
@@ -155,7 +156,7 @@ impl Engine {
             }
         }
         for (_, flight) in std::mem::take(&mut self.flights) {
-            for point in &flight.points {
+            for (_, point) in &flight.points {
                 self.write_point(point, PointFate::Withheld, None, None);
             }
         }
@@ -200,16 +201,15 @@ impl Engine {
     }
 
     /// A point of an exchange, as it arrives.
-    pub(super) fn point(&self, now: Moment, id: ExchangeId, at: At, name: &str, seq: u64) -> Point {
+    pub(super) fn point(&self, now: Moment, id: ExchangeId, at: At, name: &'static str, seq: u64) -> Point {
         let Some(exchange) = self.exchanges.get(&id) else {
-            return Point::new(at, seq, now, Arc::from(name), ConnId(0));
+            let key = Key { session: 0, exchange: Arc::from(""), name, ordinal: 1 };
+            return Point::new(at, seq, now, key, ConnId(0));
         };
-        let key = Arc::from(format!("s{}/{}/{name}", exchange.session, exchange.key));
-        Point {
-            exchange: Some(id),
-            session: exchange.session,
-            belongs: exchange.belongs.clone(),
-            ..Point::new(at, seq, now, key, exchange.conn)
-        }
+        let key = Key { session: exchange.session, exchange: Arc::clone(&exchange.key), name, ordinal: 1 };
+        let mut point = Point::new(at, seq, now, key, exchange.conn);
+        (point.exchange, point.session) = (Some(id), exchange.session);
+        point.belongs = Arc::clone(&exchange.belongs);
+        point
     }
 }

@@ -2,6 +2,8 @@
 //!
 //! The one rule it keeps: of the cuts planned for a parcel the first in written order happens, and nothing after it.
 
+use bytes::Bytes;
+
 use super::engine::Engine;
 use super::event::{Command, ConnId, Ending, ExchangeId, Fate, Mark, Moment, UnitId};
 use super::exchange::{ClientLeg, ServerLeg};
@@ -15,7 +17,7 @@ use super::unit::{ArmedCut, CutPlan, LaneId, Out, Parcel, Point, Until};
 pub(super) struct Flight {
     /// The exchange on whose leg it is written.
     pub(super) exchange: ExchangeId,
-    pub(super) points: Vec<Point>,
+    pub(super) points: Vec<(usize, Point)>,
     pub(super) job: Job,
 }
 
@@ -102,6 +104,9 @@ impl Engine {
     }
 
     fn pass(&mut self, now: Moment, id: ExchangeId, parcel: Parcel, cuts: Vec<CutPlan>) {
+        if cuts.is_empty() {
+            return self.command(now, id, parcel, Vec::new());
+        }
         let point = parcel.points.last().map(|(_, point)| point.clone());
         let forwarded = matches!(parcel.out, Out::Forward(_));
         let (now_cuts, later): (Vec<_>, Vec<_>) = cuts.into_iter().partition(|cut| !cut.later);
@@ -150,7 +155,7 @@ impl Engine {
                     Mark { end, unit }
                 });
                 let marks = marks.collect();
-                self.out.push(Command::Write { exchange: id, bytes, marks });
+                self.write(id, bytes, marks);
             }
             Out::End(ending) => {
                 let unit = self.fly(id, parcel.points, Job::Finish);
@@ -161,11 +166,25 @@ impl Engine {
         }
     }
 
+    /// Writes bytes to the client; those that stood side by side when they came go in one write.
+    fn write(&mut self, id: ExchangeId, bytes: Bytes, marks: Vec<Mark>) {
+        if let Some(Command::Write { exchange, bytes: last, marks: before }) = self.out.last_mut()
+            && *exchange == id
+            && let Some(joined) = joined(&self.chunk, last, &bytes)
+        {
+            let shift = last.len();
+            before.extend(marks.into_iter().map(|mark| Mark { end: mark.end + shift, ..mark }));
+            *last = joined;
+            return;
+        }
+        self.out.push(Command::Write { exchange: id, bytes, marks });
+    }
+
     fn forward(
         &mut self,
         now: Moment,
         id: ExchangeId,
-        body: Option<bytes::Bytes>,
+        body: Option<Bytes>,
         points: Vec<(usize, Point)>,
         cuts: Vec<CutPlan>,
     ) {
@@ -178,7 +197,7 @@ impl Engine {
         let relayed = self.may_relay(id);
         if let Some(exchange) = self.exchanges.get_mut(&id) {
             exchange.server = ServerLeg::Open;
-            exchange.request_body = bytes::Bytes::new();
+            exchange.request_body = Bytes::new();
         }
         if relayed {
             self.out.push(Command::Relay { exchange: id });
@@ -223,11 +242,18 @@ impl Engine {
     pub(super) fn fly(&mut self, id: ExchangeId, points: Vec<(usize, Point)>, job: Job) -> UnitId {
         let unit = UnitId(self.next_unit);
         self.next_unit += 1;
-        let points = points.into_iter().map(|(_, point)| point).collect();
         self.flights.insert(unit, Flight { exchange: id, points, job });
         if let Some(exchange) = self.exchanges.get_mut(&id) {
             exchange.flying += 1;
         }
         unit
     }
+}
+
+/// Two neighbours in one piece of memory as one, without copying them.
+fn joined(whole: &Bytes, first: &Bytes, second: &Bytes) -> Option<Bytes> {
+    let place = |bytes: &Bytes| (bytes.as_ptr() as usize).checked_sub(whole.as_ptr() as usize);
+    let (start, middle) = (place(first)?, place(second)?);
+    let end = middle + second.len();
+    (start + first.len() == middle && end <= whole.len()).then(|| whole.slice(start..end))
 }

@@ -95,7 +95,7 @@ impl Engine {
             point: point.at.word().to_owned(),
             fate,
             stream: exchange.map(|exchange| stream_word(exchange.stream).to_owned()),
-            left_on: on.and_then(|id| self.exchanges.get(&id)).map(full_key),
+            left_on: on.and_then(|id| self.exchanges.get(&id)).map(|exchange| full_key(exchange)),
             session: Some(point.session).filter(|session| *session != 0),
             conn: point.conn.0,
             dir: if point.at.is_towards_server() { "c2s" } else { "s2c" }.to_owned(),
@@ -121,7 +121,10 @@ impl Engine {
         match point.at {
             At::RequestHead | At::Request => {
                 entry.http = Some(format!("{} {}", exchange.request.method, redacted_target(&exchange.request.target)));
-                entry.headers = redacted(&exchange.request.headers);
+                // The request's line has them too: once is enough, unless there will be no request.
+                if point.at == At::Request || entry.fate != PointFate::Ended || !point.rules.is_empty() {
+                    entry.headers = redacted(&exchange.request.headers);
+                }
                 if point.at == At::Request {
                     entry.rpc = self.rpc_entries(&exchange.messages);
                 }

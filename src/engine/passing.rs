@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::condition::Leg;
 use super::engine::Engine;
 use super::event::{Ending, ExchangeId, Fate, Moment, UnitId};
-use super::exchange::{ClientLeg, Exchange, ServerLeg};
+use super::exchange::{ClientLeg, ServerLeg};
 use super::leave::{Flight, Job};
 use super::record::PointFate;
 use super::selector::{At, Stream};
@@ -25,7 +25,7 @@ impl Engine {
         match job {
             Job::Write => self.delivered(stamp, id, &points),
             Job::Forward(cuts) => {
-                for point in &points {
+                for (_, point) in &points {
                     self.sight(stamp, Leg::Server, point, Some(id));
                     self.write_point(point, PointFate::Passed, Some(stamp), None);
                     if let Some(cut) = cuts.first() {
@@ -38,7 +38,7 @@ impl Engine {
                 self.delivered(stamp, id, &points);
             }
             Job::Close(fate) => {
-                for point in &points {
+                for (_, point) in &points {
                     self.sight(stamp, Leg::Server, point, Some(id));
                     self.write_point(point, PointFate::Passed, Some(stamp), None);
                 }
@@ -49,8 +49,8 @@ impl Engine {
     }
 
     /// Points have reached the client.
-    fn delivered(&mut self, stamp: (Moment, u64), on: ExchangeId, points: &[Point]) {
-        for point in points {
+    fn delivered(&mut self, stamp: (Moment, u64), on: ExchangeId, points: &[(usize, Point)]) {
+        for (_, point) in points {
             if let Some(block) = &point.block {
                 for answered in block.messages.iter().filter(|spoken| spoken.answer).filter_map(|spoken| spoken.about) {
                     self.calls.settle(answered);
@@ -96,7 +96,9 @@ impl Engine {
             exchange.ends += 1;
             exchange.ends
         });
-        self.point(now, id, At::End, &format!("end#{ends}"), seq)
+        let mut point = self.point(now, id, At::End, "end", seq);
+        point.key.ordinal = ends;
+        point
     }
 
     /// The server's answer has ended, or its leg was closed by us.
@@ -115,7 +117,7 @@ impl Engine {
                 let sighting = Sighting {
                     seq: stamp.1,
                     at: stamp.0,
-                    key: Arc::clone(&point.key),
+                    key: point.key.clone(),
                     exchange: on,
                     belongs: point.belongs.clone(),
                 };
@@ -130,7 +132,7 @@ impl Engine {
         let sighting = Sighting {
             seq: self.next_seq(),
             at: now,
-            key: Arc::clone(&point.key),
+            key: point.key.clone(),
             exchange: point.exchange,
             belongs: point.belongs.clone(),
         };
@@ -167,7 +169,7 @@ impl Engine {
         let gone: Vec<UnitId> = self.flights.iter().filter(|(_, flight)| fits(flight)).map(|(unit, _)| *unit).collect();
         for unit in gone {
             let Some(flight) = self.flights.remove(&unit) else { continue };
-            for point in &flight.points {
+            for (_, point) in &flight.points {
                 self.write_point(point, fate, None, None);
             }
             if let Some(exchange) = self.exchanges.get_mut(&id) {
@@ -178,7 +180,7 @@ impl Engine {
 
     /// Forgets an exchange on which nothing can happen any more.
     pub(super) fn tidy(&mut self, id: ExchangeId) {
-        let over = self.exchanges.get(&id).is_some_and(Exchange::is_over);
+        let over = self.exchanges.get(&id).is_some_and(|exchange| exchange.is_over());
         if over {
             self.exchanges.remove(&id);
             self.news |= self.plan.cuts_connections;

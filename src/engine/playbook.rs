@@ -3,6 +3,7 @@
 //! [`Play`] is a rim that does at once what it is told and says so, so that a test reads as what client and server do.
 //! The one rule it keeps: it never does what it was not told.
 
+mod bounds;
 mod counting;
 mod cuts;
 mod holds;
@@ -143,13 +144,6 @@ impl Play {
             self.feed(Event::Passed { unit });
         }
         self
-    }
-
-    /// The name is free for another exchange.
-    pub(crate) fn forgets(&mut self, name: &str) {
-        if let Some(id) = self.names.remove(name) {
-            self.seen.remove(&id);
-        }
     }
 
     pub(crate) fn knows(&self, name: &str) -> bool {

@@ -51,6 +51,8 @@ pub(super) struct Session {
     pub(super) ended: bool,
     client: Client,
     begun: Begun,
+    /// How many exchanges there were.
+    exchanges: u64,
     /// How often each key of an exchange was used.
     uses: Bounded<String, u64>,
 }
@@ -83,7 +85,7 @@ impl Default for Sessions {
 
 impl Session {
     fn new(client: Client) -> Self {
-        Self { id: None, ended: false, client, begun: Begun::Not, uses: Bounded::new(KEYS) }
+        Self { id: None, ended: false, client, begun: Begun::Not, exchanges: 0, uses: Bounded::new(KEYS) }
     }
 }
 
@@ -186,6 +188,13 @@ impl Sessions {
         let uses = session.uses.entry(&key.to_owned(), || 0);
         *uses += 1;
         *uses
+    }
+
+    /// The number of an exchange in its session, before it has a key.
+    pub(super) fn count_exchange(&mut self, ordinal: u64) -> u64 {
+        let session = self.known.get_mut(&ordinal).unwrap_or(&mut self.stray);
+        session.exchanges += 1;
+        session.exchanges
     }
 
     fn name(&mut self, ordinal: u64, id: &Bytes) {

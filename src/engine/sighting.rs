@@ -13,7 +13,7 @@ use super::engine::Engine;
 use super::event::{ExchangeId, Moment};
 use super::owner::{Belongs, CallId};
 use super::plan::Cond;
-use super::unit::Point;
+use super::unit::{Key, Point};
 
 /// How many sessions a log remembers, and how many sightings of each.
 const SESSIONS: usize = 4096;
@@ -24,9 +24,9 @@ const SIGHTINGS: usize = 4096;
 pub(super) struct Sighting {
     pub(super) seq: u64,
     pub(super) at: Moment,
-    pub(super) key: Arc<str>,
+    pub(super) key: Key,
     pub(super) exchange: Option<ExchangeId>,
-    pub(super) belongs: Belongs,
+    pub(super) belongs: Arc<Belongs>,
 }
 
 /// What one condition has seen.
@@ -49,7 +49,7 @@ impl Log {
     }
 
     /// In the order in which they were seen, of one session or of all.
-    fn of(&self, session: Option<u64>) -> Vec<&Sighting> {
+    pub(super) fn of(&self, session: Option<u64>) -> Vec<&Sighting> {
         match session {
             Some(session) => self.0.get(&session).into_iter().flatten().collect(),
             None => {
@@ -67,7 +67,7 @@ pub(super) enum Cause {
     /// Time.
     Time,
     /// This point.
-    Seen(Arc<str>, u64),
+    Seen(Key, u64),
     /// The end of the answer.
     End(u64),
     /// The firing of a rule.
@@ -109,7 +109,7 @@ impl Engine {
     pub(super) fn truth(&self, cond: &Cond, rule: usize, point: &Point, now: Moment) -> Truth {
         match cond {
             Cond::After(time) => {
-                let after = self.drawn(rule, &point.key, "plus", Some(time));
+                let after = self.drawn(rule, Some(&point.key), "plus", Some(time));
                 Truth::at(point.arrived + after, now, Cause::Time)
             }
             Cond::End => match point.exchange.and_then(|id| self.exchanges.get(&id)?.server_ended) {
@@ -124,14 +124,14 @@ impl Engine {
                 let place = usize::try_from(nth - 1).unwrap_or(usize::MAX);
                 let seen = self.seen(*watch, *same, point).filter(|sighting| !next || sighting.seq > point.seq);
                 seen.into_iter().nth(place).map_or(Truth::No, |sighting| {
-                    let at = sighting.at + self.drawn(rule, &point.key, "plus", plus.as_ref());
-                    Truth::at(at, now, Cause::Seen(Arc::clone(&sighting.key), sighting.seq))
+                    let at = sighting.at + self.drawn(rule, Some(&point.key), "plus", plus.as_ref());
+                    Truth::at(at, now, Cause::Seen(sighting.key.clone(), sighting.seq))
                 })
             }
             Cond::Fired { rule: fired, plus } => {
                 let Some(fired) = *fired else { return Truth::No };
                 self.fired[fired].of(Some(point.session)).first().map_or(Truth::No, |firing| {
-                    let at = firing.at + self.drawn(rule, &point.key, "plus", plus.as_ref());
+                    let at = firing.at + self.drawn(rule, Some(&point.key), "plus", plus.as_ref());
                     Truth::at(at, now, Cause::Fired(fired, firing.seq))
                 })
             }
@@ -145,14 +145,15 @@ impl Engine {
     /// When a condition that switches a rule last came true, and its place in the sequence (rule R13).
     pub(super) fn last_true(&self, cond: &Cond, rule: usize, point: &Point, now: Moment) -> Option<(Moment, u64)> {
         let latest = |sightings: Vec<&Sighting>, plus: Option<&Time>| {
-            let when =
-                |sighting: &&Sighting| (sighting.at + self.drawn(rule, &sighting.key, "plus", plus), sighting.seq);
+            let when = |sighting: &&Sighting| {
+                (sighting.at + self.drawn(rule, Some(&sighting.key), "plus", plus), sighting.seq)
+            };
             sightings.iter().map(when).filter(|(at, _)| *at <= now).max()
         };
         match cond {
             Cond::After(time) => {
                 let (first, seq) = self.first_of_scope(rule, point)?;
-                Some((first + self.drawn(rule, "", "plus", Some(time)), seq)).filter(|(at, _)| *at <= now)
+                Some((first + self.drawn(rule, None, "plus", Some(time)), seq)).filter(|(at, _)| *at <= now)
             }
             Cond::End => point.exchange.and_then(|id| self.exchanges.get(&id)?.server_ended),
             Cond::Never | Cond::Gathered(_) => None,
@@ -171,11 +172,20 @@ impl Engine {
     }
 
     /// A length of time, drawn for this rule and key where it is a range.
-    pub(super) fn drawn(&self, rule: usize, key: &str, purpose: &str, time: Option<&Time>) -> std::time::Duration {
+    pub(super) fn drawn(
+        &self,
+        rule: usize,
+        key: Option<&Key>,
+        purpose: &str,
+        time: Option<&Time>,
+    ) -> std::time::Duration {
         match time {
             None => std::time::Duration::ZERO,
             Some(Time::Fixed(time)) => *time,
-            Some(time) => Draw::new(self.seed, &self.plan.rules[rule].name, key, purpose).time(time),
+            Some(time) => {
+                let key = key.map(Key::to_string).unwrap_or_default();
+                Draw::new(self.seed, &self.plan.rules[rule].name, &key, purpose).time(time)
+            }
         }
     }
 }

@@ -3,6 +3,7 @@
 //! The one rule it keeps: a parcel knows when it arrived, and every wait is counted from there.
 
 use std::collections::VecDeque;
+use std::fmt;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -15,18 +16,34 @@ use super::record::PointFate;
 use super::selector::At;
 use super::sse::BlockKind;
 
+/// A point's stable name (see `exchange.rs`), written out only where it is read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Key {
+    pub(super) session: u64,
+    pub(super) exchange: Arc<str>,
+    pub(super) name: &'static str,
+    pub(super) ordinal: u64,
+}
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { session, exchange, name, ordinal } = self;
+        write!(f, "s{session}/{exchange}/{name}#{ordinal}")
+    }
+}
+
 /// A point of an exchange, as it arrived.
 #[derive(Debug, Clone)]
 pub(super) struct Point {
     pub(super) at: At,
     pub(super) seq: u64,
     pub(super) arrived: Moment,
-    pub(super) key: Arc<str>,
+    pub(super) key: Key,
     pub(super) conn: ConnId,
     /// None at `connect`.
     pub(super) exchange: Option<ExchangeId>,
     pub(super) session: u64,
-    pub(super) belongs: Belongs,
+    pub(super) belongs: Arc<Belongs>,
     pub(super) block: Option<BlockPoint>,
     /// Of an end or a leave, how.
     pub(super) ending: Option<Ending>,
@@ -145,7 +162,7 @@ pub(super) struct Parcel {
 
 impl Point {
     /// A point of no exchange.
-    pub(super) fn new(at: At, seq: u64, arrived: Moment, key: Arc<str>, conn: ConnId) -> Self {
+    pub(super) fn new(at: At, seq: u64, arrived: Moment, key: Key, conn: ConnId) -> Self {
         Self {
             at,
             seq,
@@ -154,7 +171,7 @@ impl Point {
             conn,
             exchange: None,
             session: 0,
-            belongs: Belongs::default(),
+            belongs: Arc::default(),
             block: None,
             ending: None,
             made: None,

@@ -19,7 +19,7 @@ pub struct Delay {
 impl Engine {
     pub(in crate::engine) fn delay(&mut self, now: Moment, rule: usize, delay: &Delay, parcel: &mut Parcel) {
         let Some((_, point)) = parcel.points.first() else { return };
-        let time = self.drawn(rule, &point.key, "delay", Some(&delay.time));
+        let time = self.drawn(rule, Some(&point.key), "delay", Some(&delay.time));
         let point = point.clone();
         self.log_firing(now, rule, &point);
         if time == Duration::ZERO {

@@ -139,7 +139,7 @@ impl Engine {
         let plan = std::sync::Arc::clone(&self.plan);
         let armed = &plan.rules[window.rule];
         let Fault::Reorder(reorder) = &armed.rule.fault else { return };
-        let mut draw = Draw::new(self.seed, &armed.name, &window.first.key, "shuffle");
+        let mut draw = Draw::new(self.seed, &armed.name, &window.first.key.to_string(), "shuffle");
         let order = reorder.order.permutation(window.members.len(), &mut draw);
         if order.iter().enumerate().any(|(place, from)| place != *from) {
             self.effective(window.rule);

@@ -407,22 +407,3 @@ proptest! {
         let _ = play.engine.on(play.now, Event::Finish);
     }
 }
-
-/// Peers may send what they like for as long as they like.
-#[test]
-fn what_is_remembered_is_bounded() {
-    let rules = vec![rule("r", Selector::any(At::Request), super::tools::delay(0))];
-    let mut play = Play::with(Setup { rules, seed: 0, record: true });
-    for n in 0..20_000u64 {
-        let session = format!("S{n}");
-        let name = "a";
-        play.forgets(name);
-        let body = format!(r#"{{"id":"{n}","method":"tools/call","params":{{"_meta":{{"progressToken":{n}}}}}}}"#);
-        play.sends(name, "POST", &[("mcp-session-id", &session)], &body);
-        play.streams(name).data(name, &format!("id: {n}\ndata:\n\n")).ends(name);
-        play.entries.clear();
-        play.left.clear();
-    }
-    assert!(play.engine.calls.remembered() <= 16 * 1024 * 3 + 64 * 1024, "{}", play.engine.calls.remembered());
-    assert!(play.engine.exchanges.is_empty() && play.engine.flights.is_empty());
-}

@@ -110,6 +110,16 @@ fn a_body_that_nobody_asks_about_is_relayed_unseen() {
     assert!(seen.forwarded("a") && !seen.of("a").relayed, "what is recorded is seen");
 }
 
+/// A frame for each event would cost more than the fault.
+#[test]
+fn events_that_came_together_and_leave_together_leave_in_one_write() {
+    let rules = vec![rule("r", at(At::Block, "post"), delay(0))];
+    let mut play = Play::with(Setup { rules, seed: 0, record: false });
+    let events = [notification(1), notification(2), notification(3)].concat();
+    play.calls("a", 1).streams("a").data("a", &events);
+    assert_eq!((play.body("a"), play.of("a").writes), (&*events, 1));
+}
+
 #[test]
 fn only_a_rule_that_looks_into_a_body_asks_for_identity() {
     let headers = [("mcp-session-id", "S"), ("accept-encoding", "gzip, deflate")];

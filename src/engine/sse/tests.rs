@@ -61,6 +61,36 @@ fn fields_are_found_in_any_order_and_data_lines_are_joined() {
     assert_eq!(one("id: a\0b\ndata: x\n\n").id, None, "an id with NUL is ignored, as readers do");
 }
 
+/// How the SDKs' servers and the odd ones write events, and how many blocks their readers see.
+#[test]
+fn every_shape_that_was_seen_on_the_wire_is_framed_as_readers_do() {
+    use BlockKind::{Comment, Message, Other, Priming};
+    let m = "{\"id\":1,\"result\":{}}";
+    for (what, text, kinds) in [
+        ("TypeScript: event, id, data", format!("event: message\nid: B\ndata: {m}\n\n"), &[Message][..]),
+        (
+            "Python: id, event, data, retry with CRLF",
+            format!("id: 1\r\nevent: message\r\ndata: {m}\r\nretry: 5\r\n\r\n"),
+            &[Message],
+        ),
+        ("rmcp: data, id, retry, no event", format!("data: {m}\nid: 0/3\nretry: 3000\n\n"), &[Message]),
+        ("rmcp: priming", "data: \nid: 0\nretry: 3000\n\n".to_owned(), &[Priming]),
+        ("TypeScript keep-alive", ": keepalive\n\n".to_owned(), &[Comment]),
+        ("Python keep-alive", ": ping - 2026-01-01\r\n\r\n".to_owned(), &[Comment]),
+        ("no space after the colon", format!("data:{m}\n\n"), &[Message]),
+        ("data on several lines", "data: {\ndata: \"id\":1,\ndata: \"result\":{}}\n\n".to_owned(), &[Message]),
+        ("CR only", format!("data: {m}\r\rdata: {m}\r\r"), &[Message, Message]),
+        ("line ends mixed", format!("id: 1\rdata: {m}\n\r\n: x\r\n\n"), &[Message, Comment]),
+        ("two events in one chunk", format!("data: {m}\n\ndata: {m}\n\n"), &[Message, Message]),
+        ("an unknown event", format!("event: tick\ndata: {m}\n\n"), &[Other]),
+        ("no final blank line", format!("data: {m}\n\ndata: {m}\n"), &[Message]),
+    ] {
+        let (found, _) = blocks(&[Bytes::from(text.clone())]);
+        let found: Vec<BlockKind> = found.into_iter().map(|(_, kind)| kind).collect();
+        assert_eq!(found, kinds, "{what}: {text:?}");
+    }
+}
+
 #[test]
 fn a_lone_cr_ends_its_line_at_once_and_a_late_lf_belongs_to_the_block_before() {
     let mut framer = Framer::default();

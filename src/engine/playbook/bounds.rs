@@ -1,0 +1,90 @@
+//! What is remembered is bounded, whatever peers send and for however long.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use super::super::event::Moment;
+use super::super::owner::{Answers, Calls, Trail};
+use super::super::rpc;
+use super::super::selector::Stream;
+use super::super::session::{Client, Sessions};
+use super::super::sighting::{Log, Sighting};
+use super::super::unit::Key;
+use super::Play;
+use super::tools::{after, hold, message, notification, rule};
+
+fn request(n: u64) -> rpc::Message {
+    let text = format!(r#"{{"id":{n},"method":"tools/call","params":{{"_meta":{{"progressToken":{n}}}}}}}"#);
+    rpc::peek(&Bytes::from(text)).remove(0)
+}
+
+#[test]
+fn requests_and_event_ids_of_both_sides() {
+    let mut calls = Calls::default();
+    let trail = Trail { key: Arc::from("get:1"), stream: Stream::Get, messages: vec![], owners: vec![] };
+    let trail = Arc::new(trail);
+    for n in 0..40_000 {
+        calls.hear_client(n % 7_000, request(n));
+        calls.hear_server(n, request(n), &trail, Answers::Open);
+        calls.issue(n, format!("{n}").as_bytes(), &trail);
+        calls.issue(n, format!("x{n}").as_bytes(), &trail);
+    }
+    let places = 4 * 16 * 1024 + 64 * 1024;
+    assert!(calls.remembered() <= places, "{} in {places}", calls.remembered());
+    assert_eq!(calls.in_flight(39_999 % 7_000), 2, "those that are remembered are still counted");
+}
+
+#[test]
+fn sessions() {
+    let mut sessions = Sessions::default();
+    for n in 0..10_000u64 {
+        let id = Bytes::from(n.to_string());
+        assert_eq!(sessions.with_id(&id, Client::default()), n + 1, "numbers go on");
+    }
+    assert!(sessions.get(1).is_none() && sessions.get(10_000).is_some());
+}
+
+#[test]
+fn sightings() {
+    let mut log = Log::default();
+    let key = Key { session: 1, exchange: Arc::from("get:1"), name: "block", ordinal: 1 };
+    for seq in 0..10_000 {
+        let sighting =
+            Sighting { seq, at: Moment::default(), key: key.clone(), exchange: None, belongs: Arc::default() };
+        log.add(1, sighting);
+    }
+    assert_eq!(log.of(Some(1)).len(), 4096);
+    assert_eq!(log.of(Some(1)).last().map(|sighting| sighting.seq), Some(9_999));
+}
+
+/// A held stream is read on, but not for ever.
+#[test]
+fn bytes_that_wait() {
+    let mut play = Play::new(vec![rule("r", message("notification"), hold(after(100)))]);
+    play.calls("a", 1).streams("a");
+    let event = format!("data: {{\"method\":\"x\",\"params\":\"{}\"}}\n\n", "x".repeat(1024 * 1024));
+    for _ in 0..16 {
+        play.data("a", &event);
+    }
+    assert!(play.of("a").paused, "the server is read no further");
+    play.waits(100);
+    assert!(!play.of("a").paused);
+    assert_eq!(play.body("a").len(), 16 * event.len());
+}
+
+#[test]
+fn a_hold_without_reading_lets_the_server_feel_it() {
+    use super::super::fault::Fault;
+    for reading in [true, false] {
+        let mut fault = hold(after(100));
+        if let Fault::Hold(hold) = &mut fault {
+            hold.reading = reading;
+        }
+        let mut play = Play::new(vec![rule("r", message("notification"), fault)]);
+        play.calls("a", 1).streams("a").data("a", &notification(1));
+        assert_eq!(play.of("a").paused, !reading);
+        play.waits(100);
+        assert!(!play.of("a").paused);
+    }
+}
