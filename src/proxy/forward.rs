@@ -84,7 +84,14 @@ async fn engage(client: Arc<Client>, request: Request<Incoming>, reused: bool) -
         }
     };
     run.feed(Event::Request { exchange: exchange.id, body: peeked });
-    let forward = body.permit(Exchange::take_forward).await;
+    let forward = match exchange.take_forward() {
+        Some(forward) => forward,
+        // The server counts a kept connection as idle while a rule keeps the request: it would close it under it.
+        None => {
+            drop(client.slot.take());
+            body.permit(Exchange::take_forward).await
+        }
+    };
     let method = parts.method.clone();
     let host = to_server(&mut parts, &client);
     headers::drop_expect(&mut parts.headers);

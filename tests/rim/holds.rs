@@ -268,3 +268,29 @@ fn who_ended_a_stream_and_how_is_recorded() {
         assert_eq!((leave.fate, server.closed()), (PointFate::Passed, if reset { Closed::Reset } else { Closed::Fin }));
     }
 }
+
+// A server closes a connection on which nothing comes for some seconds: a kept one would die under a held request, and
+// the client would see a reset that no rule made.
+#[test]
+fn a_held_request_goes_to_the_server_on_a_fresh_connection() {
+    let upstream = Upstream::listen();
+    let rim = Rim::ruled(&upstream, LATE);
+    let mut client = sent(&rim, Some(&initialized()));
+    let mut idle = upstream.next();
+    idle.whole_request();
+    idle.send("HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n");
+    client.whole_answer();
+    send(&rim, &mut client, None);
+    assert_eq!(idle.closed(), Closed::Fin);
+    let mut post = sent(&rim, Some(&call(1)));
+    let mut server = streams(&upstream, "POST");
+    post.answer();
+    server.send_last_chunk();
+    assert_eq!(post.end(), End::Eof);
+    streams(&upstream, "GET");
+    client.answer();
+}
+
+fn initialized() -> String {
+    r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#.to_owned()
+}
