@@ -65,6 +65,15 @@ pub(crate) enum Out {
     Finish(Finish),
 }
 
+impl Out {
+    fn len(&self) -> usize {
+        match self {
+            Self::Write { bytes, .. } => bytes.len(),
+            Self::Finish(_) => 0,
+        }
+    }
+}
+
 /// How the client's leg is to end.
 #[derive(Debug)]
 pub(crate) struct Finish {
@@ -145,11 +154,22 @@ impl Exchange {
 
     /// Registers the owner; it is woken by the next command.
     pub(crate) fn watch(&self, waker: &Waker) {
+        self.state().watch(waker);
+    }
+
+    /// The owner is at work: what is commanded now need not wake it.
+    pub(crate) fn unwatch(&self) {
+        self.state().waker = None;
+    }
+
+    /// Registers the owner unless something waits to leave. Returns whether it is registered.
+    pub(crate) fn watch_if_idle(&self, waker: &Waker) -> bool {
         let mut state = self.state();
-        match &mut state.waker {
-            Some(known) => known.clone_from(waker),
-            none => *none = Some(waker.clone()),
+        let idle = state.out.is_empty();
+        if idle {
+            state.watch(waker);
         }
+        idle
     }
 
     pub(crate) fn may_read(&self) -> bool {
@@ -171,21 +191,20 @@ impl Exchange {
     pub(crate) fn take_out(&self) -> Option<Out> {
         let mut state = self.state();
         let out = state.out.pop_front()?;
-        if let Out::Write { bytes, .. } = &out {
-            state.waiting -= bytes.len();
-        }
+        state.waiting -= out.len();
         Some(out)
     }
 
-    /// Takes the end if it is the next thing to leave.
-    pub(crate) fn take_finish(&self) -> Option<Finish> {
+    /// Takes an end of the leg before its head: what was to leave before it has no head to follow.
+    pub(crate) fn take_cut(&self) -> Option<Finish> {
         let mut state = self.state();
+        let is_cut = |out: &Out| matches!(out, Out::Finish(finish) if finish.ending != Ending::Eof);
+        let at = state.out.iter().position(is_cut)?;
+        let lost: usize = state.out.drain(..at).map(|out| out.len()).sum();
+        state.waiting -= lost;
         match state.out.pop_front()? {
             Out::Finish(finish) => Some(finish),
-            write @ Out::Write { .. } => {
-                state.out.push_front(write);
-                None
-            }
+            Out::Write { .. } => None,
         }
     }
 
@@ -206,6 +225,15 @@ impl Exchange {
 
     pub(crate) fn is_severed(&self) -> bool {
         self.state().severed
+    }
+}
+
+impl State {
+    fn watch(&mut self, waker: &Waker) {
+        match &mut self.waker {
+            Some(known) => known.clone_from(waker),
+            none => *none = Some(waker.clone()),
+        }
     }
 }
 

@@ -17,7 +17,7 @@ use super::reading::Reading;
 use super::relay::ClientBody;
 use super::request::{PEEK_CAP, Peeked, ServerBody};
 use super::server::ServerLeg;
-use crate::engine::event::{AnswerHead, Ending, Event, RequestBody, RequestHead};
+use crate::engine::event::{AnswerHead, Event, RequestBody, RequestHead};
 
 /// Serves the exchanges of one client's connection.
 #[derive(Debug)]
@@ -79,7 +79,7 @@ async fn engage(client: Arc<Client>, request: Request<Incoming>, reused: bool) -
         Peeked::Whole => RequestBody::Whole(outgoing.read()),
         Peeked::BeyondCap => RequestBody::BeyondPeek(PEEK_CAP),
         Peeked::Broken(error) => {
-            body.disengage(Ending::Fin);
+            body.disengage();
             return refuse(&client, body, &parts.method, &Fault::BadRequest(error.to_string())).await;
         }
     };

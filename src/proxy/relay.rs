@@ -169,15 +169,26 @@ impl ClientBody {
     }
 
     fn poll_released(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Tracked>, Infallible>>> {
-        if let Some(exchange) = self.exchange.clone() {
-            exchange.watch(cx.waker());
+        let Some(exchange) = self.exchange.clone() else { return Poll::Pending };
+        exchange.unwatch();
+        loop {
             self.pump(cx, &exchange);
+            self.collect();
+            if !self.out.is_empty() {
+                let bytes = self.out.take();
+                return self.frame(bytes);
+            }
+            if self.finish.is_some() {
+                return self.poll_finish();
+            }
+            if exchange.watch_if_idle(cx.waker()) {
+                self.obey(&exchange);
+                return Poll::Pending;
+            }
         }
-        self.collect();
-        if !self.out.is_empty() {
-            let bytes = self.out.take();
-            return self.frame(bytes);
-        }
+    }
+
+    fn poll_finish(&mut self) -> Poll<Option<Result<Frame<Tracked>, Infallible>>> {
         match self.finish.take() {
             None => Poll::Pending,
             Some(Finish { ending: Ending::Eof, unit, .. }) => {

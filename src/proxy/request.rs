@@ -117,8 +117,12 @@ impl ServerBody {
         self.rest = Rest::None;
     }
 
-    /// Returns the id by which an error can answer this request, reading it if nobody has.
+    /// Returns the id by which an error can answer this request, reading it if nobody has. A client that waits for leave
+    /// to send is not asked for its body only to be refused.
     pub(crate) async fn id(mut self) -> Option<Box<RawValue>> {
+        if self.hold.is_some() {
+            return None;
+        }
         matches!(self.peek().await, Peeked::Whole).then(|| self.read()).and_then(|body| answer::rpc_id(&body))
     }
 

@@ -24,7 +24,7 @@ impl ClientBody {
             if let Some(permit) = take(&exchange) {
                 return Poll::Ready(permit);
             }
-            if let Some(finish) = exchange.take_finish() {
+            if let Some(finish) = exchange.take_cut() {
                 self.end(finish);
             }
             Poll::Pending
@@ -33,8 +33,9 @@ impl ClientBody {
     }
 
     /// For the engine the client has left; what it gets now is not the engine's concern.
-    pub(crate) fn disengage(&mut self, ending: Ending) {
+    pub(crate) fn disengage(&mut self) {
         if let Some(exchange) = self.exchange.take() {
+            let ending = self.client.link.gone().unwrap_or(Ending::Fin);
             exchange.run().feed(Event::Left { exchange: exchange.id, ending });
         }
         self.relayed = true;
@@ -47,7 +48,7 @@ impl ClientBody {
                 Poll::Ready(Read::Head(head, source)) => Poll::Ready((head, source)),
                 Poll::Ready(Read::End(ending)) => {
                     self.ended_before_head(ending);
-                    Poll::Pending
+                    self.poll_cut_before_head(cx)
                 }
                 Poll::Ready(Read::Data(_)) | Poll::Pending => self.poll_cut_before_head(cx),
             },
@@ -60,7 +61,7 @@ impl ClientBody {
         if let Some(exchange) = self.exchange.clone() {
             exchange.watch(cx.waker());
             self.obey(&exchange);
-            if let Some(finish) = exchange.take_finish() {
+            if let Some(finish) = exchange.take_cut() {
                 self.end(finish);
             }
         }
@@ -82,7 +83,7 @@ impl ClientBody {
             if let Some(head) = exchange.take_head() {
                 return Poll::Ready(Some(head));
             }
-            if let Some(finish) = exchange.take_finish() {
+            if let Some(finish) = exchange.take_cut() {
                 self.end(finish);
             }
             if self.relayed {
