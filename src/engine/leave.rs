@@ -88,6 +88,9 @@ impl Engine {
             connection.cuts = cuts.iter().map(armed).collect();
             self.news |= !cuts.is_empty();
         }
+        for cut in cuts {
+            self.look_out(cut.rule, point);
+        }
     }
 
     fn cut_instead(&mut self, now: Moment, exchange: ExchangeId, rule: usize, parcel: Parcel) {
@@ -124,10 +127,12 @@ impl Engine {
         let Some(exchange) = self.exchanges.get_mut(&id).filter(|exchange| exchange.client == ClientLeg::Open) else {
             return;
         };
+        let (rule, point) = (cut.rule, cut.point.clone());
         exchange.cuts.push(cut);
         exchange.cuts.sort_by_key(|cut| cut.rule);
         self.cutting.insert(id);
         self.news = true;
+        self.look_out(rule, &point);
     }
 
     /// The command that lets a parcel pass.
@@ -143,20 +148,17 @@ impl Engine {
             Out::Forward(body) => self.forward(now, id, body, parcel.points, cuts),
             Out::Head => {
                 let rechunk = self.may_change(id);
+                let guards = parcel.points.iter().any(|(_, point)| self.is_looked_for(id, point));
                 let unit = self.fly(id, parcel.points, Job::Write);
+                if guards {
+                    self.guard(id, unit);
+                }
                 if let Some(exchange) = self.exchanges.get_mut(&id) {
                     exchange.head_left = true;
                 }
                 self.out.push(Command::Head { exchange: id, unit, rechunk });
             }
-            Out::Bytes(bytes) => {
-                let marks = parcel.points.into_iter().map(|(end, point)| {
-                    let unit = self.fly(id, vec![(end, point)], Job::Write);
-                    Mark { end, unit }
-                });
-                let marks = marks.collect();
-                self.write(id, bytes, marks);
-            }
+            Out::Bytes(bytes) => self.let_write(id, (parcel.seq, parcel.ready), bytes, parcel.points),
             Out::End(ending) => {
                 let unit = self.fly(id, parcel.points, Job::Finish);
                 self.end_client(id);
@@ -164,6 +166,28 @@ impl Engine {
             }
             Out::Leave(ending) => self.leave_server(id, ending, parcel.points),
         }
+    }
+
+    /// Writes bytes to the client, up to a unit that something waits to see: the rest stays until it has passed.
+    fn let_write(&mut self, id: ExchangeId, of: (u64, Moment), mut bytes: Bytes, mut points: Vec<(usize, Point)>) {
+        let guarding = points.iter().position(|(_, point)| self.is_looked_for(id, point));
+        if let Some(place) = guarding {
+            let end = points[place].0;
+            let behind = points.split_off(place + 1).into_iter().map(|(at, point)| (at - end, point)).collect();
+            let rest = Parcel::of_bytes(of.0, of.1, bytes.split_off(end), behind);
+            if let Some(lane) = self.lane(LaneId::Down(id)).filter(|_| rest.bytes() > 0) {
+                lane.put_back(rest);
+                self.busy.insert(LaneId::Down(id));
+            }
+        }
+        let marks: Vec<Mark> = points
+            .into_iter()
+            .map(|(end, point)| Mark { end, unit: self.fly(id, vec![(end, point)], Job::Write) })
+            .collect();
+        if let Some(mark) = marks.last().filter(|_| guarding.is_some()) {
+            self.guard(id, mark.unit);
+        }
+        self.write(id, bytes, marks);
     }
 
     /// Writes bytes to the client; those that stood side by side when they came go in one write.

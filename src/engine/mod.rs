@@ -28,6 +28,7 @@ mod exchange;
 mod foresight;
 mod gates;
 mod glob;
+mod guard;
 mod hearing;
 mod identity;
 mod intake;

@@ -22,6 +22,7 @@ impl Engine {
         if let Some(exchange) = self.exchanges.get_mut(&id) {
             exchange.flying -= 1;
         }
+        self.unguard(now, id, unit);
         match job {
             Job::Write => self.delivered(stamp, id, &points),
             Job::Forward(cuts) => {

@@ -73,6 +73,8 @@ impl Cond {
 pub(super) struct Watch {
     pub(super) sel: Sel,
     pub(super) leg: Leg,
+    /// The same without what only passing decides: which units may be seen once they have passed.
+    pub(super) ahead: Sel,
 }
 
 /// The rules of a run, prepared.
@@ -180,7 +182,8 @@ impl Plan {
         self.looks_inside |= matches!(seen.same, Same::Call | Same::Owner | Same::NotOwner);
         self.asks_for_ends |= seen.selector.at == At::End;
         let sel = self.sel(&seen.selector);
-        self.watches.push(Watch { sel, leg });
+        let selector = Selector { in_flight: None, ..sel.selector.clone() };
+        self.watches.push(Watch { leg, ahead: Sel { selector, number: sel.number }, sel });
         Cond::Seen {
             watch: self.watches.len() - 1,
             same: seen.same,

@@ -17,7 +17,7 @@ impl Engine {
         let Some(lane) = self.lane(id) else {
             return self.discard(now, &parcel, PointFate::Gone);
         };
-        if lane.is_empty() && parcel.waits.is_empty() && parcel.ready <= now && !self.news {
+        if lane.is_empty() && lane.guard.is_none() && parcel.waits.is_empty() && parcel.ready <= now && !self.news {
             self.leave(now, id, parcel);
             return;
         }
@@ -65,7 +65,7 @@ impl Engine {
         leavers.sort_by_key(|(order, _, _)| *order);
         let any = !leavers.is_empty();
         for (_, seq, id) in leavers {
-            let Some(lane) = self.lane(id) else { continue };
+            let Some(lane) = self.lane(id).filter(|lane| lane.guard.is_none()) else { continue };
             let Some(index) = lane.parcels.iter().position(|parcel| parcel.seq == seq) else { continue };
             if let Some(parcel) = lane.take(index) {
                 self.leave(now, id, parcel);
@@ -120,6 +120,15 @@ impl Engine {
         }
     }
 
+    pub(super) fn lane_of(&self, id: LaneId) -> Option<&Lane> {
+        match id {
+            LaneId::Conn(conn) => self.conns.get(&conn).map(|conn| &conn.lane),
+            LaneId::Up(exchange) => self.exchanges.get(&exchange).map(|exchange| &exchange.up),
+            LaneId::Down(exchange) => self.exchanges.get(&exchange).map(|exchange| &exchange.down),
+            LaneId::Astray => Some(&self.astray),
+        }
+    }
+
     pub(super) fn lane(&mut self, id: LaneId) -> Option<&mut Lane> {
         match id {
             LaneId::Conn(conn) => self.conns.get_mut(&conn).map(|conn| &mut conn.lane),
@@ -131,9 +140,12 @@ impl Engine {
 }
 
 /// The parcels of a lane that may leave, with the time and number that order them: each waits for those in front of it,
-/// unless they let it pass. A head is never passed, and an end passes nobody.
+/// unless they let it pass, and none leaves while a guard stands. A head is never passed, and an end passes nobody.
 fn leavers_of(now: Moment, lane: &Lane, mut leaver: impl FnMut((Moment, u64), u64)) {
-    let (mut passed, mut ready, mut number) = (false, Moment::default(), 0);
+    if lane.guard.is_some() {
+        return;
+    }
+    let (mut passed, mut ready, mut number) = (false, lane.floor, 0);
     for parcel in &lane.parcels {
         if parcel.waits.is_empty() && parcel.ready <= now {
             if passed && matches!(parcel.out, Out::End(_)) {

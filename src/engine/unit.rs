@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::event::{ConnId, Ending, ExchangeId, Moment};
+use super::event::{ConnId, Ending, ExchangeId, Moment, UnitId};
 use super::fault::Fault;
 use super::owner::{Belongs, Spoken};
 use super::plan::Plan;
@@ -223,6 +223,10 @@ pub(super) struct Lane {
     pub(super) bytes: usize,
     /// Whether some parcel may wait for more than a time.
     pub(super) gated: bool,
+    /// The unit that must have passed before more may leave.
+    pub(super) guard: Option<UnitId>,
+    /// What is in it leaves in the order of this time or a later one: when the last guard passed.
+    pub(super) floor: Moment,
 }
 
 impl Lane {
@@ -234,6 +238,12 @@ impl Lane {
         self.bytes += parcel.bytes();
         self.gated |= !parcel.waits.is_empty();
         self.parcels.push_back(parcel);
+    }
+
+    /// What was split from a parcel that has left stands before all others.
+    pub(super) fn put_back(&mut self, parcel: Parcel) {
+        self.bytes += parcel.bytes();
+        self.parcels.push_front(parcel);
     }
 
     pub(super) fn take(&mut self, index: usize) -> Option<Parcel> {

@@ -102,16 +102,16 @@ fn share_of(whole: usize, share: f64) -> usize {
 
 impl Engine {
     pub(in crate::engine) fn plan_cut(&mut self, now: Moment, rule: usize, cut: &Cut, parcel: &mut Parcel) {
-        let Some((_, point)) = parcel.points.first() else { return };
+        let Some((_, point)) = parcel.points.first().cloned() else { return };
         let Some(cond) = &self.plan.rules[rule].gate else {
             return parcel.cuts.push(CutPlan { rule, later: false });
         };
         if cut.place == Place::After {
             return parcel.cuts.push(CutPlan { rule, later: true });
         }
-        match self.truth(cond, rule, point, now) {
+        match self.truth(cond, rule, &point, now) {
             Truth::Since(_, cause) => {
-                let (point, words) = (point.clone(), self.words(&cause));
+                let words = self.words(&cause);
                 self.close_gate(now, rule, &point, Opened::Already(words));
                 parcel.cuts.push(CutPlan { rule, later: false });
             }
@@ -121,6 +121,7 @@ impl Engine {
                 let mut wait = Wait { rule, until: Until::Cut, limit: Some(limit), timer: None };
                 self.set_timer(&mut wait, Some(next));
                 parcel.waits.push(wait);
+                self.look_out(rule, &point);
             }
         }
     }

@@ -42,6 +42,7 @@ impl Engine {
         let next = if let Truth::From(at) = truth { Some(limit.map_or(at, |limit| limit.min(at))) } else { limit };
         self.set_timer(&mut wait, next);
         parcel.waits.push(wait);
+        self.look_out(rule, &point);
         parcel.overtake |= hold.overtake;
     }
 }
