@@ -140,7 +140,7 @@ mod tests {
         let drawn = Mishap::run(&["report", path]);
         assert_eq!(drawn.code, 0, "{}", drawn.stderr);
         for expected in
-            ["POST 1 ping", "│──────▶│──────▶│  request ping id 1", "│◀──────│◀──────│  answer to ping id 1"]
+            ["POST 1 ping", "│──────▶│──────▶│  request ping id 1", "│◀──────│◀──────│  #1 answer to ping id 1"]
         {
             assert!(drawn.stdout.contains(expected), "{expected} is missing:\n{}", drawn.stdout);
         }
@@ -158,7 +158,7 @@ mod tests {
         assert_eq!(mishap.ended().code, 0);
         let drawn = Mishap::run(&["report", path]).stdout;
         for expected in [
-            "│──────▶│       │  request ping id 1 (the other side was gone)",
+            "│──────▶│       │  request ping id 1 (no server took it)",
             "│◀──────│       │  502 by the proxy, not injected: upstream-refused",
         ] {
             assert!(drawn.contains(expected), "{expected} is missing:\n{drawn}");

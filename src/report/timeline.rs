@@ -1,10 +1,12 @@
-//! A journal as a text timeline: lanes for client, proxy and server, one row for a point, two for one that was held.
+//! A journal as a text timeline: lanes for client, proxy and server, one row for a point, two for one that waited.
 //!
 //! The one rule: a row is where its sequence number puts it, so what is above happened before. Rows fit 100 columns.
 
+mod describe;
 mod excerpt;
 mod labels;
 mod lanes;
+mod order;
 mod rows;
 
 use std::fmt::Write as _;

@@ -22,18 +22,23 @@ const HEADING: &str = "  time  stream              client  proxy  server\n";
 /// the client cancelled.
 #[must_use]
 pub fn excerpt(entries: &[Entry]) -> String {
-    let kept = Matters::of(entries).rows(entries);
+    let kept = Matters::of(entries).points(entries);
     let mut drawn = String::new();
     for mut row in rows(&entries.iter().collect::<Vec<_>>()) {
-        if !kept.contains(&row.seq) {
+        if !row.point.is_some_and(|point| kept.contains(&point)) {
             continue;
         }
-        // On the stream of a call it is clear whose a message is.
+        // On the stream of a call it is clear whose a message is; among so few it is clear which one, too.
         row.text.truncate(row.text.find(", owner").unwrap_or(row.text.len()));
+        row.text = without_ordinal(&row.text).to_owned();
         draw(&row, COLUMNS + SPARED, &mut drawn);
     }
     let shown = drawn.lines().map(|line| format!("{}\n", line.chars().skip(SPARED).collect::<String>()));
     HEADING.to_owned() + &shown.collect::<String>()
+}
+
+fn without_ordinal(text: &str) -> &str {
+    text.strip_prefix('#').and_then(|rest| rest.split_once(' ')).map_or(text, |(_, message)| message)
 }
 
 /// What an excerpt is about.
@@ -56,13 +61,13 @@ impl<'a> Matters<'a> {
         Self { exchanges: points.iter().map(|key| exchange_of(key)).collect(), points }
     }
 
-    /// The places of the rows that matter: a point has one where it came, and one where it left.
-    fn rows(&self, entries: &[Entry]) -> BTreeSet<u64> {
+    /// The places of arrival of the points that matter.
+    fn points(&self, entries: &[Entry]) -> BTreeSet<u64> {
         let points = entries.iter().filter_map(|entry| match entry {
-            Entry::Point(point) if self.keeps(point) => Some([Some(point.seq), point.left_seq]),
+            Entry::Point(point) if self.keeps(point) => Some(point.seq),
             Entry::Point(_) | Entry::Decision(_) | Entry::Gate(_) | Entry::Note(_) | Entry::Session(_) => None,
         });
-        points.flatten().flatten().collect()
+        points.collect()
     }
 
     fn keeps(&self, point: &PointEntry) -> bool {

@@ -41,6 +41,8 @@ pub(super) struct Row {
     pub(super) seq: u64,
     /// Microseconds since the run began.
     pub(super) at: u64,
+    /// The place of arrival of the point that it shows, if it shows one.
+    pub(super) point: Option<u64>,
     /// The stream.
     pub(super) label: String,
     /// Between client and proxy.
@@ -137,6 +139,7 @@ mod tests {
         let row = Row {
             seq: 1,
             at: 9_999_999_999,
+            point: None,
             label: "s12 resume of POST 123 tools/call".to_owned(),
             client: Arrow::Right,
             mark: Mark::Stopped,

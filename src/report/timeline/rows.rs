@@ -2,14 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::describe::{describe, marker, unbroken};
 use super::labels::{Labels, exchange_of};
-use super::lanes::{Arrow, Mark, NO_BREAK, Row};
+use super::lanes::{Arrow, Mark, Row};
+use super::order::{Order, behind, made_here};
 use crate::engine::record::{
-    DecisionEntry, Entry, GateEntry, NoteEntry, Opened, OwnerEntry, PartyEntry, PointEntry, PointFate, RpcEntry,
-    SessionEntry,
+    DecisionEntry, Entry, GateEntry, NoteEntry, Opened, PartyEntry, PointEntry, PointFate, SessionEntry,
 };
-use crate::engine::rpc::Id;
-use crate::proxy::MARKER;
 use crate::report::words::span;
 
 /// The rows of these entries, in order.
@@ -17,6 +16,7 @@ pub(super) fn rows(entries: &[&Entry]) -> Vec<Row> {
     let journal = Journal::of(entries);
     let mut rows: Vec<Row> =
         journal.points.iter().filter(|point| is_shown(point)).flat_map(|p| journal.point(p)).collect();
+    rows.extend(journal.points.iter().filter_map(|point| journal.lost(point)));
     rows.extend(entries.iter().filter_map(|entry| match entry {
         Entry::Note(NoteEntry { seq, at, text }) => Some(aside(*seq, *at, format!("note: {text}"))),
         Entry::Session(session) => Some(aside(session.seq, session.at, parties(session))),
@@ -31,10 +31,13 @@ struct Journal<'a> {
     points: Vec<&'a PointEntry>,
     fired: BTreeMap<(&'a str, &'a str), &'a DecisionEntry>,
     gates: BTreeMap<(&'a str, &'a str), &'a GateEntry>,
-    /// What was made of the end of an exchange, by its key.
-    made: BTreeMap<&'a str, &'a str>,
+    /// The ends that were made something else, by the key of the exchange.
+    made: BTreeMap<&'a str, &'a PointEntry>,
     /// The exchanges that the proxy answered itself.
     ours: BTreeSet<&'a str>,
+    /// The clients' leaving, by the key of the exchange.
+    leaves: BTreeMap<&'a str, &'a PointEntry>,
+    order: Order,
     labels: Labels,
     short: BTreeMap<&'a str, &'a str>,
 }
@@ -52,30 +55,86 @@ impl<'a> Journal<'a> {
         }
         points.sort_by_key(|point| point.seq);
         let short = short_names(points.iter().flat_map(|point| &point.rules));
-        let made = points.iter().filter_map(|point| Some((exchange_of(&point.key), point.made.as_deref()?))).collect();
+        let made = points.iter().filter(|point| point.made.is_some()).map(|&point| (exchange_of(&point.key), point));
+        let made = made.collect();
         let ours = points.iter().filter_map(|point| marker(point).map(|_| exchange_of(&point.key))).collect();
-        Self { labels: Labels::of(&points), points, fired, gates, made, ours, short }
+        let leaves =
+            points.iter().filter(|point| point.point == "leave").map(|&point| (exchange_of(&point.key), point));
+        let leaves = leaves.collect();
+        let (labels, order) = (Labels::of(&points), Order::of(&points));
+        Self { points, fired, gates, made, ours, leaves, order, labels, short }
     }
 
     /// A point's row; a second one where it left later than it came, or on another stream.
     fn point(&self, point: &PointEntry) -> Vec<Row> {
-        let apart = point.left.is_some() && (point.by != Some(point.seq) || point.left_on.is_some());
-        let (first, second) = if apart { (Mark::Held, Arrow::None) } else { (mark(point), onward(point)) };
+        if self.is_lost(point) {
+            let mut waiting = self.arrival(point, Mark::Held, Arrow::None);
+            waiting.text.push_str(&self.wait(point));
+            return vec![waiting];
+        }
+        if !self.order.is_apart(point) {
+            let mut row = self.arrival(point, mark(point), onward(point));
+            if let (true, Some(left), Some(seq)) = (made_here(point), point.left, point.left_seq) {
+                (row.at, row.seq) = (left, seq);
+            }
+            row.text.push_str(self.fate(point));
+            row.faults = self.faults(point);
+            return vec![row];
+        }
+        let wait = self.wait(point);
+        let held = point.by != Some(point.seq) || point.left_on.is_some() || !wait.is_empty();
+        let at_proxy = if held { Mark::Held } else { Mark::Lane };
+        let mut coming = self.arrival(point, at_proxy, Arrow::None);
+        coming.text.push_str(&wait);
+        let seq = point.left_seq.or(point.by).unwrap_or(point.seq);
+        let leaves_as = if point.made.is_some() { Mark::Stopped } else { at_proxy };
+        let mut leaving =
+            self.row(point, seq, point.left.unwrap_or(point.arrived), Arrow::None, leaves_as, onward(point));
+        if let Some(stream) = &point.left_on {
+            leaving.label = self.labels.stream(stream);
+        }
+        leaving.faults = self.faults(point);
+        vec![coming, leaving]
+    }
+
+    /// Where something that waited at the proxy turned out to wait for ever: its client left.
+    fn lost(&self, point: &PointEntry) -> Option<Row> {
+        let leave = self.leaves.get(exchange_of(&point.key)).filter(|_| self.is_lost(point))?;
+        let mut row = self.row(point, leave.seq, leave.arrived, Arrow::None, Mark::Stopped, Arrow::None);
+        row.text.push_str(" (never delivered: the client left)");
+        row.faults = self.faults(point);
+        Some(row)
+    }
+
+    fn is_lost(&self, point: &PointEntry) -> bool {
+        let leave = self.leaves.get(exchange_of(&point.key));
+        point.fate == PointFate::Gone && leave.is_some_and(|leave| leave.seq > point.seq)
+    }
+
+    /// What a point waits behind, if no rule of its own holds it.
+    fn wait(&self, point: &PointEntry) -> String {
+        let own = point.left.is_some() && point.by != Some(point.seq) || !point.rules.is_empty();
+        let behind = if own { None } else { behind(&self.points, point) };
+        behind.map(|ahead| format!(" ({})", unbroken(&format!("waits behind {ahead}")))).unwrap_or_default()
+    }
+
+    fn fate(&self, point: &PointEntry) -> &'static str {
+        let exchange = exchange_of(&point.key);
+        match point.fate {
+            PointFate::Gone if point.dir == "c2s" => " (no server took it)",
+            PointFate::Gone if self.leaves.contains_key(exchange) => " (never delivered: the client had left)",
+            PointFate::Gone if self.made.contains_key(exchange) => " (never delivered: the stream had been cut)",
+            PointFate::Gone => " (never delivered: the client was gone)",
+            PointFate::Withheld => " (never let go)",
+            PointFate::Dropped => " (dropped)",
+            PointFate::Passed | PointFate::Ended | PointFate::Cut | PointFate::Moved => "",
+        }
+    }
+
+    fn arrival(&self, point: &PointEntry, mark: Mark, onward: Arrow) -> Row {
         let ours = self.ours.contains(exchange_of(&point.key)) && point.dir == "s2c";
         let arriving = if ours { Arrow::None } else { arriving(point) };
-        let mut rows = vec![self.row(point, point.seq, point.arrived, arriving, first, second)];
-        if let (true, Some(left)) = (apart, point.left) {
-            let seq = point.left_seq.or(point.by).unwrap_or(point.seq);
-            let mut leaving = self.row(point, seq, left, Arrow::None, Mark::Held, onward(point));
-            if let Some(stream) = &point.left_on {
-                leaving.label = self.labels.stream(stream);
-            }
-            rows.push(leaving);
-        }
-        if let Some(last) = rows.last_mut() {
-            last.faults = self.faults(point);
-        }
-        rows
+        self.row(point, point.seq, point.arrived, arriving, mark, onward)
     }
 
     fn row(&self, point: &PointEntry, seq: u64, at: u64, from: Arrow, mark: Mark, to: Arrow) -> Row {
@@ -84,7 +143,8 @@ impl<'a> Journal<'a> {
             Some(_) => self.labels.stream(exchange_of(&point.key)),
             None => format!("connection {}", point.conn),
         };
-        Row { seq, at, label, client, mark, server, text: describe(point), faults: Vec::new() }
+        let text = describe(point);
+        Row { seq, at, point: Some(point.seq), label, client, mark, server, text, faults: Vec::new() }
     }
 
     fn faults(&self, point: &PointEntry) -> Vec<String> {
@@ -98,6 +158,11 @@ impl<'a> Journal<'a> {
         let name = self.short.get(rule).copied().unwrap_or(rule);
         let Some(what) = self.fired.get(&about).map(|decision| &*decision.what) else { return name.to_owned() };
         let made = self.made.get(exchange_of(&point.key)).filter(|_| what == "cut");
+        if let Some(end) = made.filter(|_| point.fate != PointFate::Cut && point.point != "end") {
+            let later = span(end.left.unwrap_or(end.arrived).saturating_sub(point.left.unwrap_or(point.arrived)));
+            return format!("{name}: armed, {} {later} later", end.made.as_deref().unwrap_or("end"));
+        }
+        let made = made.and_then(|end| end.made.as_deref());
         match (self.gates.get(&about), made) {
             (Some(gate), _) if what == "hold" => format!("{name}: held {}", self.opened(gate)),
             (Some(gate), _) => format!("{name}: {what}, waited {}", self.opened(gate)),
@@ -114,7 +179,7 @@ impl<'a> Journal<'a> {
             Opened::Already(what) => format!("for nothing: there had been {}", unbroken(&self.labels.point(what))),
             Opened::Limit => format!("{held}, let go at its limit"),
             Opened::Vacuous => format!("{held}, let go at its limit: nothing under way could open it"),
-            Opened::Left => format!("{held} until the peer left"),
+            Opened::Left => format!("{held} until the client left"),
             Opened::RunEnded => format!("{held} until the run ended"),
         }
     }
@@ -126,11 +191,6 @@ fn short_names<'a>(rules: impl Iterator<Item = &'a String>) -> BTreeMap<&'a str,
     let last = |rule: &'a str| rule.rsplit_once('/').map_or(rule, |(_, name)| name);
     let alone = |name: &str| all.iter().filter(|rule| last(rule) == name).count() == 1;
     all.iter().map(|&rule| (rule, last(rule))).filter(|(_, name)| alone(name)).collect()
-}
-
-/// Why the proxy made this head itself, if it did.
-fn marker(point: &PointEntry) -> Option<&str> {
-    point.headers.iter().find(|(name, _)| name == MARKER.as_str()).map(|(_, word)| word.as_str())
 }
 
 /// A connection and a request's head say nothing that the request does not, unless a rule acted there.
@@ -146,8 +206,7 @@ fn forward(point: &PointEntry) -> Arrow {
 
 /// An end that the proxy made came from nowhere.
 fn arriving(point: &PointEntry) -> Arrow {
-    let made_here = point.point == "end" && point.ending.is_none();
-    if made_here { Arrow::None } else { forward(point) }
+    if made_here(point) { Arrow::None } else { forward(point) }
 }
 
 fn onward(point: &PointEntry) -> Arrow {
@@ -169,7 +228,7 @@ fn mark(point: &PointEntry) -> Mark {
 
 fn aside(seq: u64, at: u64, text: String) -> Row {
     let (client, mark, server) = (Arrow::None, Mark::Lane, Arrow::None);
-    Row { seq, at, label: String::new(), client, mark, server, text, faults: Vec::new() }
+    Row { seq, at, point: None, label: String::new(), client, mark, server, text, faults: Vec::new() }
 }
 
 fn parties(session: &SessionEntry) -> String {
@@ -179,95 +238,4 @@ fn parties(session: &SessionEntry) -> String {
     };
     let protocol = session.protocol.as_deref().map(|version| format!(", {version}")).unwrap_or_default();
     format!("session {}: {} and {}{protocol}", session.session, name(&session.client), name(&session.server))
-}
-
-fn describe(point: &PointEntry) -> String {
-    let what = match point.point.as_str() {
-        "head" => head(point),
-        "end" | "leave" => ending(point),
-        "block" if point.rpc.is_empty() => block(point),
-        _ if point.rpc.is_empty() => point.http.clone().unwrap_or_else(|| point.point.clone()),
-        _ => messages(point),
-    };
-    let fate = match point.fate {
-        PointFate::Gone => " (the other side was gone)",
-        PointFate::Withheld => " (never let go)",
-        PointFate::Dropped => " (dropped)",
-        PointFate::Passed | PointFate::Ended | PointFate::Cut | PointFate::Moved => "",
-    };
-    what + fate
-}
-
-fn head(point: &PointEntry) -> String {
-    let status = point.status.map_or_else(|| "head".to_owned(), |status| status.to_string());
-    match (marker(point), point.headers.iter().find(|(name, _)| name == "content-type")) {
-        (Some(why), _) => format!("{status} by the proxy, not injected: {why}"),
-        (None, Some((_, media))) => format!("{status} {media}"),
-        (None, None) => status,
-    }
-}
-
-fn ending(point: &PointEntry) -> String {
-    let what = if point.point == "leave" { "the client leaves" } else { "end" };
-    match (point.ending.as_deref(), point.made.as_deref()) {
-        (Some(ending), Some(made)) => format!("{what}: {ending}, made {made}"),
-        (None, Some(made)) => format!("{what}: {made}, by a rule"),
-        (Some(ending), None) => format!("{what}: {ending}"),
-        (None, None) => what.to_owned(),
-    }
-}
-
-fn block(point: &PointEntry) -> String {
-    let kind = point.block.as_deref().unwrap_or("block");
-    match &point.event_id {
-        Some(id) => format!("{kind}, event id {id}"),
-        None => kind.to_owned(),
-    }
-}
-
-fn messages(point: &PointEntry) -> String {
-    let messages = point.rpc.iter().map(message).collect::<Vec<_>>().join("; ");
-    match &point.owner {
-        Some(owner) if !is_own(point) => format!("{messages}, {}", owned(owner)),
-        _ => messages,
-    }
-}
-
-/// Whether the message is its owner, or its owner's answer: then naming the owner says nothing.
-fn is_own(point: &PointEntry) -> bool {
-    let from_client = point.dir == "c2s";
-    point.rpc.iter().any(|rpc| match rpc.kind.as_str() {
-        "request" => from_client,
-        "response" | "error" => !from_client,
-        _ => false,
-    })
-}
-
-fn message(rpc: &RpcEntry) -> String {
-    let method = rpc.method.as_deref().unwrap_or("(unknown)");
-    let id = rpc.id.as_ref().map(|id| format!(" id {}", text(id))).unwrap_or_default();
-    let name = rpc.name.as_ref().map(|name| format!(" \"{name}\"")).unwrap_or_default();
-    let kind = match rpc.kind.as_str() {
-        "response" => "answer to",
-        "error" => "error to",
-        kind => kind,
-    };
-    format!("{kind} {method}{name}{id}")
-}
-
-fn owned(owner: &OwnerEntry) -> String {
-    unbroken(&format!("owner {} id {}", owner.method, text(&owner.id)))
-}
-
-/// In one piece, so that a narrow column does not tear it.
-fn unbroken(text: &str) -> String {
-    text.replace(' ', &NO_BREAK.to_string())
-}
-
-/// An id as JSON has it: 1 is not "1".
-fn text(id: &Id) -> String {
-    match id {
-        Id::Number(number) => number.clone(),
-        Id::Text(text) => format!("\"{text}\""),
-    }
 }

@@ -123,11 +123,10 @@ http://127.0.0.1:4000 -> http://127.0.0.1:3000/mcp
    0.002  GET                 │──────▶■       │  GET /mcp
    0.003  POST 2 tools/call   │──────▶│──────▶│  request tools/call id 1
    0.004  POST 2 tools/call   │◀──────│◀──────│  200 text/event-stream
-   0.005  POST 2 tools/call   │◀──────│◀──────│  request sampling/createMessage id 0,
-                              │       │       │    owner tools/call id 1
+   0.005  POST 2 tools/call   │◀──────│◀──────│  #1 request sampling/createMessage id 0
    0.006  POST 3 answer       │──────▶│──────▶│  answer to sampling/createMessage id 0,
                               │       │       │    owner tools/call id 1
-   0.007  POST 2 tools/call   │◀──────│◀──────│  answer to tools/call id 1
+   0.007  POST 2 tools/call   │◀──────│◀──────│  #2 answer to tools/call id 1
    0.008  POST 2 tools/call   │◀──────│◀──────│  end: eof
    0.009  GET                 │       ■──────▶│  GET /mcp
                               │       │       │  ! hold-get: held 7.0 ms until
@@ -135,6 +134,97 @@ http://127.0.0.1:4000 -> http://127.0.0.1:3000/mcp
 no last line: the run did not end by itself, entries may be missing
 ";
     assert_eq!(timeline(&get_opens_late().lines), expected);
+}
+
+/// What a delay of the first of three blocks does: the others and the end come through at once and leave after it.
+fn waits_behind() -> Story {
+    let mut story = Story::default();
+    story.point("s1/post:1/request#1", "post", |point| point.rpc = rpc("request", "tools/call", Some("1")));
+    let progress = |point: &mut PointEntry| {
+        point.rpc = rpc("notification", "notifications/progress", None);
+        point.owner = call("1");
+    };
+    let left = |point: &mut PointEntry, seq: u64| (point.left, point.left_seq) = (Some(seq * 1_000), Some(seq));
+    story.point("s1/post:1/block#1", "post", |point| {
+        progress(point);
+        left(point, 10);
+        (point.by, point.rules) = (Some(9), vec!["p/late".to_owned()]);
+    });
+    story.fired("p/late", "s1/post:1/block#1", "delay");
+    story.point("s1/post:1/block#2", "post", |point| {
+        progress(point);
+        left(point, 11);
+    });
+    story.point("s1/post:1/end#1", "post", |point| {
+        point.ending = Some("eof".to_owned());
+        left(point, 12);
+    });
+    story
+}
+
+#[test]
+fn what_waits_behind_a_held_block_is_drawn_after_it_and_says_so() {
+    let rows = waits_behind().rows();
+    let drawn: Vec<_> = rows.iter().map(|row| row.chars().skip(30).collect::<String>()).collect();
+    let expected = [
+        "│──────▶│──────▶│  request tools/call id 1",
+        "│       ■◀──────│  #1 notification notifications/progress",
+        "│       ■◀──────│  #2 notification notifications/progress",
+        "│       │       │    (waits behind #1)",
+        "│       ■◀──────│  end: eof (waits behind #1)",
+        "│◀──────■       │  #1 notification notifications/progress",
+        "│       │       │  ! late: delay",
+        "│◀──────■       │  #2 notification notifications/progress",
+        "│◀──────■       │  end: eof",
+    ];
+    assert_eq!(drawn[..9], expected, "{rows:#?}");
+}
+
+#[test]
+fn what_a_client_that_left_never_got_is_drawn_where_it_waited_and_where_the_client_left() {
+    let mut story = Story::default();
+    let gone = |point: &mut PointEntry| {
+        (point.fate, point.left, point.left_seq, point.by) = (PointFate::Gone, None, None, None);
+    };
+    story.point("s1/post:1/block#1", "post", |point| {
+        gone(point);
+        point.rules = vec!["p/r".to_owned()];
+    });
+    story.fired("p/r", "s1/post:1/block#1", "hold");
+    story.point("s1/post:1/block#2", "post", gone);
+    story.gate("p/r", "s1/post:1/block#1", Opened::Left, 2_000);
+    story.point("s1/post:1/leave#1", "post", |point| point.ending = Some("fin".to_owned()));
+    let rows = story.rows();
+    let drawn: Vec<_> = rows.iter().map(|row| row.chars().skip(30).collect::<String>()).collect();
+    let expected = [
+        "│       ■◀──────│  #1 block",
+        "│       ■◀──────│  #2 block (waits behind #1)",
+        "│──────▶│──────▶│  the client leaves: fin",
+        "│       ✗       │  #1 block (never delivered: the client left)",
+        "│       │       │  ! r: held 2.0 ms until the client left",
+        "│       ✗       │  #2 block (never delivered: the client left)",
+    ];
+    assert_eq!(drawn[..6], expected, "{rows:#?}");
+}
+
+#[test]
+fn an_end_that_the_proxy_made_is_drawn_where_it_left_and_a_cut_that_waits_is_armed() {
+    let mut story = Story::default();
+    story.point("s1/get:1/head#1", "get", |point| {
+        point.status = Some(200);
+        point.rules = vec!["p/kill".to_owned()];
+    });
+    story.fired("p/kill", "s1/get:1/head#1", "cut");
+    story.point("s1/get:1/end#1", "get", |point| {
+        point.made = Some("reset".to_owned());
+        point.rules = vec!["p/kill".to_owned()];
+        (point.left, point.left_seq) = (Some(413_000), Some(9));
+    });
+    story.point("s1/post:1/request#1", "post", |point| point.rpc = rpc("request", "tools/call", Some("1")));
+    let rows = story.rows();
+    assert!(rows[1].ends_with("! kill: armed, reset 412 ms later"), "{rows:#?}");
+    assert!(rows[2].contains("request tools/call"), "{rows:#?}");
+    assert!(rows[3].starts_with("   0.413  ") && rows[3].ends_with("end: reset, by a rule"), "{rows:#?}");
 }
 
 #[test]
@@ -152,7 +242,7 @@ fn a_cut_stops_the_block_at_the_proxy_and_its_end_says_what_was_made_of_it() {
         point.rules = vec!["lost/cut".to_owned()];
     });
     let rows = story.rows();
-    assert_eq!(rows[1], "   0.002  POST 1 tools/call   │       ✗◀──────│  answer to tools/call id 1");
+    assert_eq!(rows[1], "   0.002  POST 1 tools/call   │       ✗◀──────│  #1 answer to tools/call id 1");
     assert_eq!(rows[2], "                              │       │       │  ! cut: cut, reset");
     assert_eq!(rows[3], "   0.003  POST 1 tools/call   │◀──────✗       │  end: reset, by a rule");
 }
@@ -170,8 +260,8 @@ fn a_moved_message_arrives_on_one_stream_and_leaves_on_the_other() {
     });
     story.fired("other/move", "s1/post:1/block#1", "move");
     let rows = story.rows();
-    assert_eq!(rows[2], "   0.003  POST 1 tools/call   │       ■◀──────│  request elicitation/create id 0,");
-    assert_eq!(rows[4], "   0.003  GET                 │◀──────■       │  request elicitation/create id 0,");
+    assert_eq!(rows[2], "   0.003  POST 1 tools/call   │       ■◀──────│  #1 request elicitation/create id 0,");
+    assert_eq!(rows[4], "   0.003  GET                 │◀──────■       │  #1 request elicitation/create id 0,");
     assert_eq!(rows[6], "                              │       │       │  ! move");
 }
 
@@ -200,7 +290,10 @@ fn what_was_never_let_go_and_what_came_too_late_is_said() {
     story.point("s1/get:1/block#1", "get", nowhere(PointFate::Gone));
     let rows = story.rows();
     assert_eq!(rows[0], "   0.001  GET                 │──────▶■       │  request (never let go)");
-    assert_eq!(rows[1], "   0.002  GET                 │       │◀──────│  block (the other side was gone)");
+    assert_eq!(
+        rows[1],
+        "   0.002  GET                 │       │◀──────│  #1 block (never delivered: the client was gone)"
+    );
 }
 
 #[test]
