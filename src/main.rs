@@ -10,7 +10,8 @@ use mishap::command::{Exit, execute};
 use tracing_subscriber::EnvFilter;
 
 fn main() -> ExitCode {
-    let mut err = io::stderr();
+    // Whole lines: behind `run` the command's and the server's stand between them, and none may stand inside one.
+    let mut err = io::LineWriter::new(io::stderr());
     let exit = match Cli::try_parse() {
         Ok(cli) => {
             log_to_stderr(cli.verbose);

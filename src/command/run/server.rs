@@ -142,7 +142,7 @@ impl Output {
             for line in BufReader::new(reader).split(b'\n').map_while(Result::ok) {
                 let line = String::from_utf8_lossy(&line).trim_end().to_owned();
                 // A stderr that is gone is no reason to stop reading: the server would block on a full pipe.
-                let _ = writeln!(io::stderr(), "server: {line}");
+                let _ = io::stderr().write_all(format!("server: {line}\n").as_bytes());
                 keep(&mut kept.lock().unwrap_or_else(PoisonError::into_inner), line);
             }
             drop(writing);
