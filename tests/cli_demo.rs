@@ -11,7 +11,8 @@ mod common;
 mod tests {
     use rustix::process::Signal;
 
-    use crate::cli_support::{Ended, Mishap, binary, refusing};
+    use crate::cli_support::refusing;
+    use crate::common::mishap::{Ended, Mishap, binary};
 
     const SCENES: [(&str, &str); 3] =
         [("get-late", "get-opens-late"), ("lost-stream", "post-stream-lost"), ("crossed", "answers-cross")];

@@ -11,7 +11,8 @@ mod common;
 mod tests {
     use rustix::process::Signal;
 
-    use crate::cli_support::{Ended, Mishap, answering, binary, connect, post, post_head, refusing};
+    use crate::cli_support::{answering, connect, post, post_head, refusing};
+    use crate::common::mishap::{Ended, Mishap, binary};
     use crate::common::scratch::Scratch;
     use crate::common::upstream::Upstream;
 

@@ -11,7 +11,8 @@ mod common;
 mod tests {
     use rustix::process::Signal;
 
-    use crate::cli_support::{Ended, Mishap, connect, post_head};
+    use crate::cli_support::{connect, post_head};
+    use crate::common::mishap::{Ended, Mishap};
     use crate::common::peer::Peer;
     use crate::common::scratch::Scratch;
     use crate::common::upstream::Upstream;

@@ -17,7 +17,8 @@ mod tests {
 
     use rustix::process::Signal;
 
-    use crate::cli_support::{Mishap, answering, binary, connect, post, post_head, refusing};
+    use crate::cli_support::{answering, connect, post, post_head, refusing};
+    use crate::common::mishap::{Mishap, binary};
     use crate::common::peer::{End, Peer};
     use crate::common::scratch::Scratch;
     use crate::common::upstream::Upstream;

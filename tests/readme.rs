@@ -5,9 +5,6 @@
 
 #[cfg(test)]
 #[allow(dead_code, reason = "each test file uses its part of it")]
-mod cli_support;
-#[cfg(test)]
-#[allow(dead_code, reason = "each test file uses its part of it")]
 mod common;
 
 #[cfg(test)]
@@ -16,7 +13,7 @@ mod tests {
     use std::process::{Command, Stdio};
     use std::sync::mpsc;
 
-    use crate::cli_support::{BOUND, Mishap};
+    use crate::common::mishap::{BOUND, Mishap};
     use crate::common::scratch::Scratch;
 
     const README: &str = include_str!("../README.md");

@@ -1,86 +1,171 @@
-//! The real binary in the foreground: started, its URL read, told to finish, its verdict collected.
+//! The real binary with any words: its lines as they come, its signals, its end.
+//!
+//! The one rule: a test waits for a line or an end, never for a time; the bound only turns a hang into a failure.
 
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead as _, BufReader, Read};
 use std::net::SocketAddr;
 use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{self, Receiver};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::wire::PATIENCE;
+/// After this a hang is a failure. No test comes near it.
+pub(crate) const BOUND: Duration = Duration::from_secs(60);
 
-/// A running `mishap run`.
+/// A running `mishap`.
 #[derive(Debug)]
 pub(crate) struct Mishap {
     child: Child,
-    address: SocketAddr,
-    stderr: Receiver<String>,
+    out: Lines,
+    err: Lines,
 }
 
-/// How a run ended.
+/// What a `mishap` left behind.
 #[derive(Debug)]
-pub(crate) struct Verdict {
-    /// The exit status.
-    pub(crate) status: i32,
-    /// All that was written to stderr.
+pub(crate) struct Ended {
+    pub(crate) code: i32,
+    pub(crate) stdout: String,
     pub(crate) stderr: String,
 }
 
+/// A stream of lines that is read in the background.
+#[derive(Debug)]
+struct Lines {
+    coming: Receiver<String>,
+    seen: String,
+}
+
+/// The path of the binary under test.
+pub(crate) fn binary() -> &'static str {
+    env!("CARGO_BIN_EXE_mishap")
+}
+
+// === Mishap ===
+
 impl Mishap {
-    /// Starts `mishap run` in front of `upstream`, on a free port, with `args` besides, and reads where it listens.
-    #[track_caller]
-    pub(crate) fn run(upstream: SocketAddr, args: &[String]) -> Self {
-        let origin = format!("http://{upstream}");
-        let mut command = Command::new(env!("CARGO_BIN_EXE_mishap"));
-        command.args(["run", "-u", &origin, "-l", "127.0.0.1:0"]).args(args);
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().expect("cargo built the binary");
-        let mut pipe = child.stderr.take().expect("stderr is piped");
-        let stderr = beside(move || {
-            let mut all = String::new();
-            drop(pipe.read_to_string(&mut all));
-            all
-        });
-        let out = child.stdout.take().expect("stdout is piped");
-        let first = beside(move || BufReader::new(out).lines().next().and_then(Result::ok));
-        let line = first.recv_timeout(PATIENCE).expect("the first line of stdout comes in time");
-        let address = line.as_deref().and_then(authority);
-        let address = address.unwrap_or_else(|| {
-            panic!("no URL but {line:?} on stdout; stderr: {:?}", stderr.recv_timeout(PATIENCE));
-        });
-        Self { child, address, stderr }
+    /// Starts it with these words.
+    pub(crate) fn start<W: AsRef<str>>(words: &[W]) -> Self {
+        let mut command = Command::new(binary());
+        command.args(words.iter().map(AsRef::as_ref)).env_remove("RUST_LOG");
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("the binary was built");
+        let out = Lines::of(child.stdout.take().expect("it is piped"));
+        let err = Lines::of(child.stderr.take().expect("it is piped"));
+        Self { child, out, err }
     }
 
-    /// Where it listens.
-    pub(crate) fn address(&self) -> SocketAddr {
-        self.address
+    /// Starts `mishap run` in front of a server, on a free port, with more words; returns also where it listens.
+    #[track_caller]
+    pub(crate) fn in_front_of(upstream: SocketAddr, more: &[String]) -> (Self, SocketAddr) {
+        let url = format!("http://{upstream}");
+        let words = ["run", "-u", &url, "-l", "127.0.0.1:0"].into_iter().chain(more.iter().map(String::as_str));
+        let mut mishap = Self::start(&words.collect::<Vec<_>>());
+        let printed = mishap.line();
+        let authority = printed.strip_prefix("http://").and_then(|rest| rest.split('/').next());
+        let address = authority.and_then(|text| text.parse().ok()).unwrap_or_else(|| panic!("{printed:?} is no URL"));
+        (mishap, address)
     }
 
-    /// Tells it to finish and waits for its verdict.
-    #[track_caller]
-    pub(crate) fn finish(mut self) -> Verdict {
-        kill_process(Pid::from_child(&self.child), Signal::TERM).expect("it is still running");
-        let stderr = self.stderr.recv_timeout(PATIENCE).expect("it ends when told to");
-        let status = self.child.wait().expect("a child can be waited for");
-        let status = status.code().unwrap_or_else(|| panic!("it died of {status}; stderr: {stderr}"));
-        Verdict { status, stderr }
+    /// Runs it to its end.
+    pub(crate) fn run<W: AsRef<str>>(words: &[W]) -> Ended {
+        Self::start(words).ended()
+    }
+
+    /// The next line on stdout.
+    pub(crate) fn line(&mut self) -> String {
+        self.out.next().unwrap_or_else(|| panic!("stdout ended; stderr: {}", self.err.rest()))
+    }
+
+    /// The next line on stderr that begins with this text.
+    pub(crate) fn says(&mut self, text: &str) -> String {
+        self.line_with(text, |line| line.starts_with(text))
+    }
+
+    /// The next line on stderr, of the log perhaps, that holds this text.
+    pub(crate) fn logs(&mut self, text: &str) -> String {
+        self.line_with(text, |line| line.contains(text))
+    }
+
+    fn line_with(&mut self, text: &str, fits: impl Fn(&str) -> bool) -> String {
+        loop {
+            match self.err.next() {
+                Some(line) if fits(&line) => return line,
+                Some(_) => {}
+                None => panic!("stderr ended without {text:?}: {}", self.err.seen),
+            }
+        }
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Ends what its command reads.
+    pub(crate) fn close_stdin(&mut self) {
+        self.child.stdin = None;
+    }
+
+    pub(crate) fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.child), signal).expect("it is still there");
+    }
+
+    /// Tells a run in the foreground to finish, and waits for its verdict.
+    pub(crate) fn finish(self) -> Ended {
+        self.signal(Signal::TERM);
+        self.ended()
+    }
+
+    /// Waits for its end and that of everything that holds its stdout and stderr.
+    pub(crate) fn ended(mut self) -> Ended {
+        let (stdout, stderr) = (self.out.rest(), self.err.rest());
+        let status = self.child.wait().expect("it can be waited for");
+        Ended { code: status.code().expect("it was not ended by a signal"), stdout, stderr }
     }
 }
 
 impl Drop for Mishap {
     fn drop(&mut self) {
-        drop(self.child.kill());
-        drop(self.child.wait());
+        // After `ended` this finds it gone already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 
-fn authority(url: &str) -> Option<SocketAddr> {
-    url.strip_prefix("http://")?.split('/').next()?.parse().ok()
+impl Ended {
+    /// The last line on stderr.
+    pub(crate) fn last(&self) -> &str {
+        self.stderr.lines().last().unwrap_or_default()
+    }
 }
 
-/// Runs it on a thread of its own, so that the result can be waited for with a bound.
-fn beside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Receiver<T> {
-    let (sender, receiver) = mpsc::channel();
-    std::thread::spawn(move || drop(sender.send(work())));
-    receiver
+// === Lines ===
+
+impl Lines {
+    fn of(stream: impl Read + Send + 'static) -> Self {
+        let (sender, coming) = channel();
+        std::thread::spawn(move || {
+            let lines = BufReader::new(stream).split(b'\n').map_while(Result::ok);
+            lines.map(|line| String::from_utf8_lossy(&line).into_owned()).try_for_each(|line| sender.send(line))
+        });
+        Self { coming, seen: String::new() }
+    }
+
+    fn next(&mut self) -> Option<String> {
+        use std::sync::mpsc::RecvTimeoutError::{Disconnected, Timeout};
+        match self.coming.recv_timeout(BOUND) {
+            Ok(line) => {
+                self.seen += &line;
+                self.seen.push('\n');
+                Some(line)
+            }
+            Err(Disconnected) => None,
+            Err(Timeout) => panic!("no line and no end within {BOUND:?}, after: {}", self.seen),
+        }
+    }
+
+    fn rest(&mut self) -> String {
+        while self.next().is_some() {}
+        self.seen.clone()
+    }
 }

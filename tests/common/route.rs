@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::broken::{self, Sabotage};
 use super::messages::SSE_HEAD;
-use super::mishap::{Mishap, Verdict};
+use super::mishap::{Ended, Mishap};
 use super::peer::Peer;
 use super::scratch::Scratch;
 use super::upstream::Upstream;
@@ -49,8 +49,8 @@ impl Route {
     }
 
     fn with(self, args: impl FnOnce(&Scratch) -> Vec<String>) -> Self {
-        let mishap = Mishap::run(self.upstream.address(), &args(&self.scratch));
-        Self { address: mishap.address(), mishap: Some(mishap), ..self }
+        let (mishap, address) = Mishap::in_front_of(self.upstream.address(), &args(&self.scratch));
+        Self { address, mishap: Some(mishap), ..self }
     }
 
     /// Through a tiny proxy with this fault of its own; nothing waits long on a route that is meant to fail.
@@ -118,7 +118,7 @@ impl Route {
 
     /// Tells the proxy to finish and returns its verdict; `None` where there is no `mishap`.
     #[track_caller]
-    pub(crate) fn finish(mut self) -> Option<Verdict> {
+    pub(crate) fn finish(mut self) -> Option<Ended> {
         self.mishap.take().map(Mishap::finish)
     }
 }

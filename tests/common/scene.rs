@@ -4,6 +4,7 @@
 //! goes out on a connection of its own; so each exchange is two ends that the test holds.
 
 use std::cell::{Cell, RefCell};
+use std::net::SocketAddr;
 
 use mishap::engine::record::PointEntry;
 use mishap::journal::Line;
@@ -24,6 +25,7 @@ pub(crate) struct Scene {
     /// The server of the scene.
     pub(crate) upstream: Upstream,
     mishap: Mishap,
+    address: SocketAddr,
     journal: RefCell<Live>,
     session: Cell<u32>,
     /// Requests that have reached the server, with their bodies.
@@ -67,9 +69,9 @@ impl Scene {
             let text = format!("version = 1\nsummary = \"a test's own\"\n{rules}");
             args.extend(["-p".to_owned(), scratch.file(&format!("{PROFILE}.toml"), &text)]);
         }
-        let mishap = Mishap::run(upstream.address(), &args);
-        let scene =
-            Self { upstream, mishap, journal, session: Cell::new(0), waiting: RefCell::default(), _scratch: scratch };
+        let (mishap, address) = Mishap::in_front_of(upstream.address(), &args);
+        let (session, waiting) = (Cell::new(0), RefCell::default());
+        let scene = Self { upstream, mishap, address, journal, session, waiting, _scratch: scratch };
         scene.open_session();
         scene
     }
@@ -77,8 +79,8 @@ impl Scene {
     /// Ends the run and collects its verdict and journal.
     #[track_caller]
     pub(crate) fn finish(self) -> Ended {
-        let verdict = self.mishap.finish();
-        Ended { status: verdict.status, stderr: verdict.stderr, journal: self.journal.into_inner().whole() }
+        let ended = self.mishap.finish();
+        Ended { status: ended.code, stderr: ended.stderr, journal: self.journal.into_inner().whole() }
     }
 }
 
@@ -105,7 +107,7 @@ impl Scene {
     /// A client connection on which nothing was sent.
     #[track_caller]
     pub(crate) fn connect(&self) -> Peer {
-        Peer::connect(self.mishap.address())
+        Peer::connect(self.address)
     }
 
     /// POSTs a message and reads nothing yet.
@@ -135,7 +137,7 @@ impl Scene {
             number => format!("Mcp-Session-Id: session-{number}\r\nMCP-Protocol-Version: 2025-11-25\r\n"),
         };
         let accept = "Accept: application/json, text/event-stream\r\n";
-        let host = self.mishap.address();
+        let host = self.address;
         client.send(format!("{method} /mcp HTTP/1.1\r\nHost: {host}\r\n{accept}{session}{fields}\r\n{body}"));
         client
     }

@@ -2,7 +2,7 @@
 
 use rustix::process::Signal;
 
-use crate::cli_support::{Ended, Mishap};
+use crate::common::mishap::{Ended, Mishap};
 
 const TABLE: &str = include_str!("../../docs/errors.md");
 
