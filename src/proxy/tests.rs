@@ -12,10 +12,11 @@ use super::run::Run;
 use super::timer::Clock;
 use super::wire::Wire;
 use super::{Upstream, accept};
-use crate::engine::condition::Time;
+use crate::engine::condition::{Leg, Time};
 use crate::engine::engine::{Engine, Setup};
-use crate::engine::event::{ConnId, Moment};
+use crate::engine::event::{ConnId, Ending, Moment};
 use crate::engine::fault::Fault;
+use crate::engine::fault::cut::{Cut, OtherLeg, Place};
 use crate::engine::fault::delay::Delay;
 use crate::engine::rule::Rule;
 use crate::engine::selector::{At, Glob, Selector};
@@ -108,23 +109,43 @@ async fn a_client_that_does_not_close_is_waited_for_half_a_second() {
 
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// Delays every point of this kind by a minute.
-fn delayed(at: At) -> Setup {
+/// One rule, for every point of this kind.
+fn ruled(at: At, fault: Fault) -> Setup {
     let mut selector = Selector::any(at);
     if at == At::Block {
         selector.block = Some(Glob { any: vec!["*".to_owned()], none: Vec::new() });
     }
     let rule = Rule {
-        name: "test/delay".to_owned(),
+        name: "test/rule".to_owned(),
         selector,
         trigger: Trigger::default(),
         scope: Scope::Session,
         from: None,
         until: None,
         optional: false,
-        fault: Fault::Delay(Delay { time: Time::Fixed(MINUTE), overtake: false }),
+        fault,
     };
     Setup { rules: vec![rule], ..Setup::default() }
+}
+
+/// Delays every point of this kind by a minute.
+fn delayed(at: At) -> Setup {
+    ruled(at, Fault::Delay(Delay { time: Time::Fixed(MINUTE), overtake: false }))
+}
+
+/// Cuts the client's leg after the head.
+fn cut(ending: Ending, other_leg: OtherLeg, lasting: Option<Duration>) -> Setup {
+    let cut = Cut {
+        ending,
+        place: Place::After,
+        leg: Leg::Client,
+        other_leg,
+        lasting,
+        when: None,
+        limit: MINUTE,
+        settle: Duration::from_millis(20),
+    };
+    ruled(At::Head, Fault::Cut(cut))
 }
 
 const GET: &str = "GET / HTTP/1.1\r\nHost: 127.0.0.1:1\r\nAccept: text/event-stream\r\n\r\n";
@@ -182,4 +203,33 @@ async fn a_delayed_leave_reaches_the_server_when_it_is_due() {
     server.write_all(SSE.as_bytes()).await.unwrap();
     assert_eq!(server.read(&mut [0]).await.unwrap(), 0);
     assert_eq!(rim.now(), MINUTE);
+}
+
+// A leg that is kept for ever leaks; one that is closed at once is no zombie.
+#[tokio::test(start_paused = true)]
+async fn the_other_leg_lives_on_for_as_long_as_was_said() {
+    for other in [OtherLeg::Drain, OtherLeg::Keep] {
+        let mut rim = Rim::new(cut(Ending::Eof, other, Some(MINUTE)));
+        let mut client = rim.client(GET).await;
+        let mut server = rim.server().await;
+        sees(&mut server, GET).await;
+        server.write_all(format!("{SSE}9\r\ndata: 1\n\n\r\n").as_bytes()).await.unwrap();
+        sees(&mut client, &format!("{SSE}0\r\n\r\n")).await;
+        assert_eq!(rim.now(), Duration::ZERO);
+        assert_eq!(server.read(&mut [0]).await.unwrap(), 0);
+        assert_eq!(rim.now(), MINUTE, "{other:?}");
+    }
+}
+
+// A pipe does not tell what its reader has read: a reset that is ours gives it the time that was said.
+#[tokio::test(start_paused = true)]
+async fn a_reset_of_ours_gives_a_reader_time() {
+    let mut rim = Rim::new(cut(Ending::Reset, OtherLeg::Close, None));
+    let mut client = rim.client(GET).await;
+    let mut server = rim.server().await;
+    sees(&mut server, GET).await;
+    server.write_all(SSE.as_bytes()).await.unwrap();
+    sees(&mut client, SSE).await;
+    assert_eq!(client.read(&mut [0]).await.unwrap(), 0);
+    assert_eq!(rim.now(), Duration::from_millis(20));
 }

@@ -2,8 +2,8 @@
 //!
 //! Not every kind of socket can tell; then the answer is `None` and whoever asked waits by time instead.
 
-use std::io;
-use std::net::SocketAddr;
+#[cfg(target_os = "linux")]
+use std::{io, net::SocketAddr};
 
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;

@@ -1,6 +1,6 @@
 //! What the proxy says when there is no answer to pass on, and what it does with what is no HTTP.
 
-use std::net::{Ipv4Addr, TcpListener};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 
 use mishap::proxy::{Config, MARKER, Proxy};
 
@@ -9,34 +9,34 @@ use crate::common::upstream::Upstream;
 use crate::common::wire::Closed;
 use crate::rim::{Rim, config};
 
-/// A proxy in front of nothing.
-fn without_server() -> Rim {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-    Rim::start(config(listener.local_addr().unwrap()))
+/// An address at which nobody listens.
+fn nobody() -> SocketAddr {
+    TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap()
 }
 
 #[test]
 fn a_json_rpc_request_to_a_server_that_is_down_gets_a_json_rpc_error() {
-    let rim = without_server();
-    let body = r#"{"jsonrpc":"2.0","id":"a\u0062","method":"ping"}"#;
-    let mut client = rim.client();
-    let request = format!("POST /mcp HTTP/1.1\r\nHost: @\r\nContent-Length: {}\r\n\r\n{body}", body.len());
-    client.send(rim.request(&request));
-    let (head, body) = client.whole_answer();
-    let seen = (head.status(), head.value(MARKER.as_str()), head.value("content-type"));
-    assert_eq!(seen, (502, Some("upstream-refused".to_owned()), Some("application/json".to_owned())));
-    let body = String::from_utf8(body).unwrap();
-    assert!(
-        body.starts_with(r#"{"jsonrpc":"2.0","id":"a\u0062","error":{"code":-32000,"message":"mishap: upstream "#),
-        "{body}"
-    );
-    assert!(body.contains("refused the connection"), "{body}");
+    for rim in Rim::both_before(nobody()) {
+        let body = r#"{"jsonrpc":"2.0","id":"a\u0062","method":"ping"}"#;
+        let mut client = rim.client();
+        let request = format!("POST /mcp HTTP/1.1\r\nHost: @\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+        client.send(rim.request(&request));
+        let (head, body) = client.whole_answer();
+        let seen = (head.status(), head.value(MARKER.as_str()), head.value("content-type"));
+        assert_eq!(seen, (502, Some("upstream-refused".to_owned()), Some("application/json".to_owned())));
+        let body = String::from_utf8(body).unwrap();
+        assert!(
+            body.starts_with(r#"{"jsonrpc":"2.0","id":"a\u0062","error":{"code":-32000,"message":"mishap: upstream "#),
+            "{body}"
+        );
+        assert!(body.contains("refused the connection"), "{body}");
 
-    // And the connection goes on.
-    client.send(rim.request("GET /mcp HTTP/1.1\r\nHost: @\r\n\r\n"));
-    let (head, body) = client.whole_answer();
-    assert_eq!((head.status(), head.value("content-type").as_deref()), (502, Some("text/plain; charset=utf-8")));
-    assert!(String::from_utf8(body).unwrap().contains("is the server running?"));
+        // And the connection goes on.
+        client.send(rim.request("GET /mcp HTTP/1.1\r\nHost: @\r\n\r\n"));
+        let (head, body) = client.whole_answer();
+        assert_eq!((head.status(), head.value("content-type").as_deref()), (502, Some("text/plain; charset=utf-8")));
+        assert!(String::from_utf8(body).unwrap().contains("is the server running?"));
+    }
 }
 
 #[test]

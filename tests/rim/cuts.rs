@@ -1,6 +1,8 @@
 //! What a rule cuts: the client sees exactly the ending that was meant, after everything that had passed, and the server
 //! sees what the rule says of the other leg.
 
+use std::io::{Read, Write};
+
 use crate::common::peer::{End, Peer};
 use crate::common::upstream::Upstream;
 use crate::common::wire::Closed;
@@ -258,4 +260,27 @@ fn nothing_that_passed_is_lost_before_a_cut() {
             drop(sent.join());
         }
     }
+}
+
+// A reader that finds data and a reset at once takes it for a FIN, as Node does: the reset must come after the reading.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_reset_waits_until_its_reader_has_read() {
+    let upstream = Upstream::listen();
+    let rim = Rim::ruled(&upstream, &cut_answer("reset", ""));
+    let mut client = rim.socket();
+    let body = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call"}"#;
+    client
+        .write_all(&rim.request(&format!("POST / HTTP/1.1\r\nHost: @\r\nContent-Length: {}\r\n\r\n{body}", body.len())))
+        .unwrap();
+    let mut server = called(&upstream);
+    server.send(format!("{SSE}{}", chunks(&[NOTE, ANSWER])));
+    assert_eq!(server.closed(), Closed::Fin);
+    // The cut has been commanded; whatever the proxy does at once is done when it has served somebody else.
+    let mut other = rim.getting();
+    upstream.next().send("HTTP/1.1 204 No Content\r\n\r\n");
+    assert_eq!(other.answer().status(), 204);
+    assert!(client.take_error().unwrap().is_none());
+    let error = client.read_to_end(&mut Vec::new()).unwrap_err();
+    assert_eq!(error.kind(), std::io::ErrorKind::ConnectionReset);
 }

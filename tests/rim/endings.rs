@@ -3,7 +3,7 @@
 use crate::common::peer::{End, Peer};
 use crate::common::upstream::Upstream;
 use crate::common::wire::Closed;
-use crate::rim::Rim;
+use crate::rim::{Rim, point};
 
 const SSE: &str = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n";
 
@@ -166,4 +166,25 @@ fn a_client_that_leaves_in_mid_request_is_seen_by_the_server() {
         }
         assert_eq!(server.end(), seen);
     }
+}
+
+// Bytes in the kernel's queue are thrown away by a reset: it must wait for a reader that is slow.
+#[test]
+fn what_the_server_sent_before_its_reset_reaches_a_slow_reader() {
+    let upstream = Upstream::listen();
+    let (rim, entries) = Rim::recorded(&upstream, "");
+    let mut client = rim.getting().with_small_buffer();
+    let mut server = upstream.next();
+    server.request();
+    server.send(SSE);
+    let event = format!("data: {{\"jsonrpc\":\"2.0\",\"method\":\"x\",\"params\":\"{}\"}}\n\n", "x".repeat(65536));
+    for _ in 0..16 {
+        server.send_chunk(&event);
+    }
+    point(&entries, "block#16");
+    server.reset();
+    client.answer();
+    let (got, end) = client.rest();
+    assert!(got == event.repeat(16).into_bytes(), "{} bytes", got.len());
+    assert_eq!(end, End::Reset);
 }

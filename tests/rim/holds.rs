@@ -3,12 +3,12 @@
 
 use std::sync::mpsc::Receiver;
 
-use mishap::engine::record::{Entry, PointEntry, PointFate};
+use mishap::engine::record::{Entry, PointFate};
 
 use crate::common::peer::{End, Peer};
 use crate::common::upstream::Upstream;
 use crate::common::wire::{Closed, PATIENCE};
-use crate::rim::{Rim, rules};
+use crate::rim::{Rim, point, rules};
 
 const SSE: &str = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n";
 const ASK: &str = "data: {\"jsonrpc\":\"2.0\",\"id\":9,\"method\":\"elicitation/create\",\"params\":{}}\n\n";
@@ -40,17 +40,6 @@ fn streams(upstream: &Upstream, method: &str) -> Peer {
     assert!(head.start().starts_with(method), "{}", head.start());
     server.send(SSE);
     server
-}
-
-/// Waits for the record of a point whose key ends so.
-fn point(entries: &Receiver<Entry>, key: &str) -> PointEntry {
-    loop {
-        let entry = entries.recv_timeout(PATIENCE).unwrap_or_else(|_| panic!("{key} is never recorded"));
-        match entry {
-            Entry::Point(point) if point.key.ends_with(key) => return point,
-            _ => {}
-        }
-    }
 }
 
 /// Waits until a rule has acted.

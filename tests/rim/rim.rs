@@ -1,11 +1,11 @@
 //! A proxy in a thread of its own.
 
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::sync::mpsc::Receiver;
 use std::thread::JoinHandle;
 
 use mishap::engine::engine::{Engine, Setup};
-use mishap::engine::record::{Entry, Summary};
+use mishap::engine::record::{Entry, PointEntry, Summary};
 use mishap::engine::rule::Rule;
 use mishap::profile::{self, Use};
 use mishap::proxy::{Clock, Config, HostPolicy, Proxy};
@@ -14,7 +14,7 @@ use tokio::sync::oneshot;
 use crate::common::peer::Peer;
 use crate::common::scratch::Scratch;
 use crate::common::upstream::Upstream;
-use crate::common::wire::Wire;
+use crate::common::wire::{PATIENCE, Wire};
 
 /// A running proxy.
 #[derive(Debug)]
@@ -44,6 +44,17 @@ pub(crate) fn rules(text: &str) -> Vec<Rule> {
     profile::load(&[Use::plain(&file)]).unwrap_or_else(|problems| panic!("{problems:?}")).rules
 }
 
+/// Waits for the record of a point whose key ends so.
+pub(crate) fn point(entries: &Receiver<Entry>, key: &str) -> PointEntry {
+    loop {
+        let entry = entries.recv_timeout(PATIENCE).unwrap_or_else(|_| panic!("{key} is never recorded"));
+        match entry {
+            Entry::Point(point) if point.key.ends_with(key) => return point,
+            _ => {}
+        }
+    }
+}
+
 impl Rim {
     /// Starts a proxy with one rule: this, after `[[rule]]` and a name.
     pub(crate) fn ruled(upstream: &Upstream, rule: &str) -> Self {
@@ -62,8 +73,15 @@ impl Rim {
 
     /// The two ways in which everything just passes: past the engine, and through it.
     pub(crate) fn both(upstream: &Upstream) -> [Self; 2] {
-        let engine = Engine::new(Setup { record: true, ..Setup::default() });
-        [Self::transparent(upstream), Self::start(Config { engine, ..config(upstream.address()) })]
+        Self::both_before(upstream.address())
+    }
+
+    /// The same, in front of whatever is there.
+    pub(crate) fn both_before(address: SocketAddr) -> [Self; 2] {
+        [false, true].map(|record| {
+            let engine = Engine::new(Setup { record, ..Setup::default() });
+            Self::start(Config { engine, ..config(address) })
+        })
     }
 
     /// Starts a proxy without any rule.
@@ -94,6 +112,11 @@ impl Rim {
     /// Connects a client of which every byte is of interest.
     pub(crate) fn wire(&self) -> Wire {
         Wire::connect(self.address)
+    }
+
+    /// Connects a client as bare as can be.
+    pub(crate) fn socket(&self) -> TcpStream {
+        TcpStream::connect(self.address).unwrap()
     }
 
     /// Writes a request's bytes, with `@` for the proxy's authority.
