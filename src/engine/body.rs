@@ -191,9 +191,9 @@ impl Engine {
     /// Bytes about which no rule decides, behind what stands before them.
     fn pass_bytes(&mut self, now: Moment, id: ExchangeId, bytes: Bytes, points: Vec<(usize, Point)>) {
         let lane = LaneId::Down(id);
-        if self.is_cut_off(lane) {
+        if let Some(fate) = self.cut_off(lane) {
             for (_, point) in &points {
-                self.write_point(point, super::record::PointFate::Cut, None, None);
+                self.write_point(point, fate, None, None);
             }
             return;
         }

@@ -103,8 +103,10 @@ pub(super) struct Json {
 pub(super) enum ClientLeg {
     /// Its answer is awaited or on its way.
     Open,
-    /// It was ended by us, or the client left: nothing more is written.
+    /// It was ended by us: nothing more is written.
     Over,
+    /// The client left: nothing more can be written.
+    Left,
 }
 
 /// How far the server's leg is.
@@ -233,7 +235,7 @@ impl Exchange {
     /// Whether nothing can happen on it any more.
     pub(super) fn is_over(&self) -> bool {
         let server = matches!(self.server, ServerLeg::Idle | ServerLeg::Over);
-        self.client == ClientLeg::Over && server && self.flying == 0 && self.up.is_empty() && self.down.is_empty()
+        self.client != ClientLeg::Open && server && self.flying == 0 && self.up.is_empty() && self.down.is_empty()
     }
 
     /// Whether blocks can be written on it: an event stream whose end has not come.

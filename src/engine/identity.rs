@@ -12,7 +12,7 @@ use super::event::{ExchangeId, Moment, RequestBody};
 use super::exchange::Exchange;
 use super::hash;
 use super::matching;
-use super::owner::{Belongs, Trail};
+use super::owner::{Belongs, Spoken, Trail};
 use super::rpc::{self, Message};
 use super::selector::{At, Stream};
 use super::session::Client;
@@ -67,7 +67,7 @@ impl Engine {
         if exchange.stream == Stream::Post {
             if has("subscriptions/listen") {
                 exchange.stream = Stream::Listen;
-            } else if messages.is_empty() && matches!(body, RequestBody::Whole(_)) {
+            } else if messages.is_empty() && matches!(body, RequestBody::Whole(_)) && !speaks_mcp(exchange) {
                 exchange.stream = Stream::Other;
             }
         }
@@ -76,7 +76,8 @@ impl Engine {
         if begins && ended {
             exchange.session = 0;
         }
-        if exchange.session == 0 && matches!(exchange.stream, Stream::Post | Stream::Listen) {
+        let heard = !messages.is_empty() || matches!(body, RequestBody::BeyondPeek(_));
+        if exchange.session == 0 && heard && matches!(exchange.stream, Stream::Post | Stream::Listen) {
             let pointer = if begins { "/clientInfo" } else { CLIENT_INFO };
             let info = messages.iter().find_map(|message| rpc::pointer(&message.params, pointer));
             let client = self.client_of(exchange, info.map(|info| Bytes::copy_from_slice(info.get().as_bytes())));
@@ -117,7 +118,7 @@ impl Engine {
         exchange.trail = Arc::new(Trail {
             key: Arc::clone(&exchange.key),
             stream: exchange.stream,
-            messages: exchange.messages.clone(),
+            messages: exchange.messages.iter().map(Spoken::kept).collect(),
             owners,
         });
     }
@@ -140,4 +141,9 @@ impl Engine {
             }
         }
     }
+}
+
+/// Whether a request without a message is MCP all the same, and not one to an authorization server behind us.
+fn speaks_mcp(exchange: &Exchange) -> bool {
+    exchange.header("mcp-session-id").is_some() || exchange.header("mcp-protocol-version").is_some()
 }

@@ -173,9 +173,9 @@ impl Engine {
             let leg = if point.at.is_towards_server() { Leg::Client } else { Leg::Server };
             self.sight((now, point.seq), leg, point, point.exchange);
         }
-        if self.is_cut_off(lane) {
+        if let Some(fate) = self.cut_off(lane) {
             for point in before.iter().chain([&point]) {
-                self.write_point(point, PointFate::Cut, None, None);
+                self.write_point(point, fate, None, None);
             }
             return;
         }
@@ -192,11 +192,13 @@ impl Engine {
         }
     }
 
-    /// Whether nothing that goes this way can arrive any more.
-    pub(super) fn is_cut_off(&self, lane: LaneId) -> bool {
-        match lane {
-            LaneId::Down(id) => self.exchanges.get(&id).is_none_or(|exchange| exchange.client == ClientLeg::Over),
-            LaneId::Conn(_) | LaneId::Up(_) | LaneId::Astray => false,
+    /// What becomes of everything that goes this way, if its client's leg is over.
+    pub(super) fn cut_off(&self, lane: LaneId) -> Option<PointFate> {
+        let LaneId::Down(id) = lane else { return None };
+        match self.exchanges.get(&id).map(|exchange| exchange.client) {
+            Some(ClientLeg::Open) => None,
+            Some(ClientLeg::Over) => Some(PointFate::Cut),
+            Some(ClientLeg::Left) | None => Some(PointFate::Gone),
         }
     }
 

@@ -15,11 +15,11 @@ use super::selector::Stream;
 /// How many requests are remembered; above that the oldest are forgotten.
 const CALLS: usize = 16 * 1024;
 /// How many SSE ids are remembered.
-const EVENT_IDS: usize = 64 * 1024;
+const EVENT_IDS: usize = 32 * 1024;
 /// An SSE id longer than this is not remembered, in bytes.
 const EVENT_ID_LENGTH: usize = 1024;
-/// Params longer than this are forgotten when their request is settled, in bytes.
-const PARAMS_KEPT: usize = 16 * 1024;
+/// Params longer than this are forgotten when their request is settled, in bytes; a resume is not matched by them.
+const PARAMS_KEPT: usize = 8 * 1024;
 
 /// One JSON-RPC request of the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -43,7 +43,8 @@ pub(super) struct Call {
     pub(super) params: Bytes,
     /// The client request it belongs to; a client's request is its own owner.
     pub(super) owner: Option<CallId>,
-    pub(super) settled: bool,
+    /// Whether its answer arrived, or it was cancelled: what answers it again is no answer.
+    closed: bool,
 }
 
 /// What a point belongs to: usually one of each, in a batch several.
@@ -111,6 +112,15 @@ impl Default for Calls {
     }
 }
 
+impl Spoken {
+    /// What is kept of a message for the resumes of its stream: its own memory, so that no larger body is kept alive.
+    pub(super) fn kept(&self) -> Self {
+        let params = &self.message.params;
+        let params = if params.len() > PARAMS_KEPT { Bytes::new() } else { Bytes::copy_from_slice(params) };
+        Self { message: Message { params, result: Bytes::new(), ..self.message.clone() }, ..*self }
+    }
+}
+
 impl Calls {
     pub(super) fn get(&self, id: CallId) -> Option<&Call> {
         self.calls.get(&id)
@@ -124,6 +134,7 @@ impl Calls {
             _ => self.mentioned(session, Side::Client, &message),
         };
         if let Some(cancelled) = about.filter(|_| message.cancels.is_some()) {
+            self.close(cancelled);
             self.settle(cancelled);
         }
         Spoken { answer: message.kind.is_reply() && about.is_some(), about, message }
@@ -139,6 +150,9 @@ impl Calls {
             (Kind::Response | Kind::Error, Some(id)) => self.answered(session, id, trail, answers),
             _ => self.mentioned(session, Side::Server, &message),
         };
+        if let Some(answered) = about.filter(|_| message.kind.is_reply()) {
+            self.close(answered);
+        }
         let answer = message.kind.is_reply() && (about.is_some() || answers == Answers::All);
         Spoken { answer, about, message }
     }
@@ -161,7 +175,6 @@ impl Calls {
     /// A request was answered, cancelled, or nothing can bring its answer any more.
     pub(super) fn settle(&mut self, id: CallId) {
         let Some(call) = self.calls.get_mut(&id) else { return };
-        call.settled = true;
         if call.params.len() > PARAMS_KEPT {
             call.params = Bytes::new();
         }
@@ -170,6 +183,12 @@ impl Calls {
             if open.is_empty() {
                 self.in_flight.remove(&call.session);
             }
+        }
+    }
+
+    fn close(&mut self, id: CallId) {
+        if let Some(call) = self.calls.get_mut(&id) {
+            call.closed = true;
         }
     }
 
@@ -215,8 +234,10 @@ impl Calls {
         }
         self.by_id.insert((session, side, id.clone()), call);
         let owner = if side == Side::Client { Some(call) } else { owner };
-        let (name, params) = (message.name.clone(), message.params.clone());
-        let known = Call { side, session, id, method, name, params, owner, settled: false };
+        // Nobody asks for the params of a server's request once its block has gone.
+        let params = if side == Side::Client { message.params.clone() } else { Bytes::new() };
+        let name = message.name.clone();
+        let known = Call { side, session, id, method, name, params, owner, closed: false };
         if let Some((forgotten, known)) = self.calls.insert(call, known) {
             self.forget(forgotten, known);
         }
@@ -243,7 +264,7 @@ impl Calls {
                 trail.owners.iter().copied().find(|owner| self.get(*owner).is_some_and(|call| call.id == *id))
             }
             Answers::Open | Answers::All => {
-                self.find(session, Side::Client, id).filter(|call| self.get(*call).is_some_and(|call| !call.settled))
+                self.find(session, Side::Client, id).filter(|call| self.get(*call).is_some_and(|call| !call.closed))
             }
         }
     }

@@ -144,6 +144,9 @@ impl Engine {
     /// The client is gone: what was to be written to it never will be.
     pub(super) fn client_gone(&mut self, now: Moment, id: ExchangeId) {
         self.end_client(id);
+        if let Some(exchange) = self.exchanges.get_mut(&id) {
+            exchange.client = ClientLeg::Left;
+        }
         for lane in [LaneId::Down(id), LaneId::Up(id)] {
             let parcels: Vec<_> = self.lane(lane).map(|lane| lane.drain().collect()).unwrap_or_default();
             for parcel in parcels {

@@ -67,7 +67,8 @@ impl Engine {
         for (_, seq, id) in leavers {
             let Some(lane) = self.lane(id).filter(|lane| lane.guard.is_none()) else { continue };
             let Some(index) = lane.parcels.iter().position(|parcel| parcel.seq == seq) else { continue };
-            if let Some(parcel) = lane.take(index) {
+            if let Some(mut parcel) = lane.take(index) {
+                self.tell_by(id, &mut parcel);
                 self.leave(now, id, parcel);
             }
             if let LaneId::Down(exchange) = id {
@@ -78,6 +79,16 @@ impl Engine {
         busy.retain(|id| self.lane(*id).is_some_and(|lane| !lane.is_empty()));
         self.busy = busy;
         any
+    }
+
+    /// A parcel that has waited was let go by what ended its own wait, or by what let those in front of it go.
+    fn tell_by(&mut self, id: LaneId, parcel: &mut Parcel) {
+        let time = if parcel.timer.is_some() { self.next_seq() } else { 0 };
+        let Some(lane) = self.lane(id) else { return };
+        for (_, point) in &mut parcel.points {
+            point.by = point.by.max(time).max(lane.last_by);
+            lane.last_by = point.by;
+        }
     }
 
     /// Sets the timer of a wait, if it is not set already.

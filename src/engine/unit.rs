@@ -227,6 +227,8 @@ pub(super) struct Lane {
     pub(super) guard: Option<UnitId>,
     /// What is in it leaves in the order of this time or a later one: when the last guard passed.
     pub(super) floor: Moment,
+    /// The sequence number of what let the last one go that had waited here.
+    pub(super) last_by: u64,
 }
 
 impl Lane {

@@ -137,7 +137,7 @@ impl Engine {
     ) {
         let plan = Arc::clone(&self.plan);
         let Fault::Cut(cut) = &plan.rules[rule].rule.fault else { return };
-        if self.exchanges.get(&id).is_none_or(|exchange| exchange.client == ClientLeg::Over) {
+        if self.exchanges.get(&id).is_none_or(|exchange| exchange.client != ClientLeg::Open) {
             return;
         }
         self.effective(rule);

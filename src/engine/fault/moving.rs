@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::engine::engine::Engine;
+use crate::engine::engine::{Engine, LANE_LIMIT};
 use crate::engine::event::{ExchangeId, Moment};
 use crate::engine::exchange::Late;
 use crate::engine::fault::Fault;
@@ -99,6 +99,9 @@ impl Engine {
                 self.effective(rule);
                 self.log_firing(now, rule, &point);
             }
+            None if self.astray.bytes + parcel.bytes() > LANE_LIMIT => {
+                self.note(now, format!("{}: too much waits for a stream already; it stays on its own", point.key));
+            }
             None => {
                 *lane = LaneId::Astray;
                 let limit = point.arrived + moving.limit;
@@ -163,7 +166,7 @@ impl Engine {
             None => {
                 self.close_gate(now, rule, point, Opened::Limit);
                 let copied = matches!(&self.plan.rules[rule].rule.fault, Fault::Move(moving) if moving.copy);
-                match point.exchange.map(LaneId::Down).filter(|lane| !copied && !self.is_cut_off(*lane)) {
+                match point.exchange.map(LaneId::Down).filter(|lane| !copied && self.cut_off(*lane).is_none()) {
                     Some(own) => self.push(own, parcel),
                     None => self.discard(now, &parcel, PointFate::Gone),
                 }

@@ -83,6 +83,18 @@ fn a_held_block_keeps_those_behind_it_and_leaves_in_the_same_step() {
 }
 
 #[test]
+fn what_stood_behind_was_let_go_by_what_let_the_first_go() {
+    let until = seen(of(At::Request, "ping"));
+    let mut play = Play::new(vec![rule("r", message("notification"), hold(until))]);
+    play.calls("a", 1).streams("a").data("a", &[answer(9), notification(1), answer(1)].concat());
+    play.posts("p", r#"{"id":5,"method":"ping"}"#);
+    let [first, second, third] = [1, 2, 3].map(|n| play.point(&format!("s1/post:1/block#{n}")).clone());
+    let opener = play.point("s1/post:5/request#1");
+    assert_eq!(first.by, Some(first.seq), "nothing held it");
+    assert_eq!((second.by, third.by), (opener.left_seq, opener.left_seq));
+}
+
+#[test]
 fn a_delay_counts_from_arrival_so_that_events_that_came_together_leave_together() {
     let mut play = Play::new(vec![rule("slow", at(At::Block, "post"), delay(60))]);
     play.calls("a", 1).streams("a");

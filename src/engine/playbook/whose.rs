@@ -79,8 +79,8 @@ fn without_session_ids_a_client_is_one_session_and_its_token_tells_it_from_other
         play.sends(name, "POST", &[EVENTS, ("authorization", token)], ping);
     }
     assert_eq!([session_of(&play, "a1"), session_of(&play, "b1"), session_of(&play, "a2")], [1, 2, 1]);
-    play.sends("page", "GET", &[("accept", "text/html")], "");
-    assert_eq!(session_of(&play, "page"), 0, "what is no MCP is of no session");
+    play.sends("page", "GET", &[("accept", "text/html")], "").sends("token", "POST", &[], "grant_type=x");
+    assert_eq!((session_of(&play, "page"), session_of(&play, "token")), (0, 0), "what is no MCP is of no session");
 }
 
 #[test]
