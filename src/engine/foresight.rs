@@ -90,36 +90,44 @@ impl Engine {
     }
 
     /// Whether something was under way that could have made a condition true (rule R21).
-    pub(super) fn under_way(&self, cond: &Cond, point: &Point) -> bool {
+    /// What only the unit's own exchange could bring, while the unit stands in its way, is not.
+    pub(super) fn under_way(&self, cond: &Cond, rule: usize, point: &Point) -> bool {
         match cond {
             Cond::Never | Cond::Gathered(_) => false,
             Cond::After(_) | Cond::End => true,
-            Cond::Any(conds) => conds.iter().any(|cond| self.under_way(cond, point)),
-            Cond::Fired { rule, .. } => rule.is_some_and(|rule| {
-                let sel = &self.plan.rules[rule].sel;
-                self.open_exchanges(Same::Session, point).any(|exchange| self.may_mean(sel, exchange))
+            Cond::Any(conds) => conds.iter().any(|cond| self.under_way(cond, rule, point)),
+            Cond::Fired { rule: fired, .. } => fired.is_some_and(|fired| {
+                let sel = &self.plan.rules[fired].sel;
+                let mut open = self.open_exchanges(Same::Session, point, unsent(point));
+                open.any(|exchange| self.may_mean(sel, exchange))
             }),
-            Cond::Seen { watch, same, .. } => self.may_be_seen(*watch, *same, point),
+            Cond::Seen { watch, same, .. } => self.may_be_seen(*watch, *same, rule, point),
         }
     }
 
-    fn may_be_seen(&self, watch: usize, same: Same, point: &Point) -> bool {
+    fn may_be_seen(&self, watch: usize, same: Same, rule: usize, point: &Point) -> bool {
         let watch = &self.plan.watches[watch];
         let selector = &watch.sel.selector;
+        let overtaken = matches!(&self.plan.rules[rule].rule.fault, Fault::Hold(hold) if hold.overtake);
+        let in_front = watch.leg == Leg::Client && matches!(point.at, At::Head | At::Block | At::End);
+        let alone = unsent(point) || in_front && !(overtaken && point.at == At::Block);
         if let Some(owner) = &selector.owner {
             let session = (same != Same::Run).then_some(point.session);
-            return self.calls.open_calls(session).any(|(id, _)| matching::of_owner(Some(owner), &[id], &self.calls));
+            let others = |id| !(unsent(point) && point.belongs.calls.contains(&id));
+            let mut open = self.calls.open_calls(session).filter(|(id, _)| others(*id));
+            return open.any(|(id, _)| matching::of_owner(Some(owner), &[id], &self.calls));
         }
         let waits = |exchange: &Exchange| match selector.at {
             At::Connect | At::RequestHead => false,
             At::Request => watch.leg == Leg::Server && !exchange.up.is_empty(),
             At::Head | At::Block | At::End | At::Leave => true,
         };
-        let mut open = self.open_exchanges(same, point);
+        let mut open = self.open_exchanges(same, point, alone);
         open.any(|exchange| waits(exchange) && self.may_mean(&watch.sel, exchange))
     }
 
-    fn open_exchanges(&self, same: Same, point: &Point) -> impl Iterator<Item = &Exchange> {
+    /// The open exchanges that relate to a unit; not its own where nothing can come on that as long as the unit waits.
+    fn open_exchanges(&self, same: Same, point: &Point, not_own: bool) -> impl Iterator<Item = &Exchange> {
         self.exchanges.values().map(AsRef::as_ref).filter(move |exchange: &&Exchange| {
             let related = match same {
                 Same::Run => true,
@@ -129,9 +137,15 @@ impl Engine {
                     exchange.session == point.session && point.exchange != Some(exchange.id)
                 }
             };
-            related && exchange.client == ClientLeg::Open
+            let own = point.exchange == Some(exchange.id);
+            related && !(own && not_own) && exchange.client == ClientLeg::Open
         })
     }
+}
+
+/// Whether the server does not know of the exchange while this unit waits.
+fn unsent(point: &Point) -> bool {
+    matches!(point.at, At::Connect | At::RequestHead | At::Request)
 }
 
 impl Armed {

@@ -111,8 +111,10 @@ impl Engine {
         let point = point.clone();
         match wait.until {
             Until::Hold | Until::Cut => {
-                let under_way =
-                    self.plan.rules[wait.rule].gate.as_ref().is_some_and(|cond| self.under_way(cond, &point));
+                let under_way = self.plan.rules[wait.rule]
+                    .gate
+                    .as_ref()
+                    .is_some_and(|cond| self.under_way(cond, wait.rule, &point));
                 if wait.until == Until::Hold {
                     self.ungather(wait.rule, &point);
                     if under_way {

@@ -61,6 +61,7 @@ impl Engine {
             if let Some((_, point)) = parcel.points.first() {
                 if matches!(wait.until, Until::Hold) {
                     self.ungather(wait.rule, point);
+                    self.kept_for_good(wait.rule, point, &ended);
                 }
                 if matches!(wait.until, Until::Hold | Until::Cut | Until::Stream) {
                     self.close_gate(now, wait.rule, point, ended.clone());
@@ -69,6 +70,16 @@ impl Engine {
         }
         for (_, point) in &parcel.points {
             self.write_point(point, fate, None, None);
+        }
+    }
+
+    /// The peer of a unit that a hold kept has gone: what was to reach the client never did. A request that was never
+    /// forwarded counts only where what it waited for could still have come (rule R35).
+    fn kept_for_good(&mut self, rule: usize, point: &Point, ended: &Opened) {
+        let awaited = || self.plan.rules[rule].gate.as_ref().is_some_and(|cond| self.under_way(cond, rule, point));
+        let never = self.plan.rules[rule].rule.fault.is_for_good();
+        if *ended == Opened::Left && !never && (!point.at.is_towards_server() || awaited()) {
+            self.effective(rule);
         }
     }
 
@@ -213,8 +224,12 @@ impl Engine {
         cuts: Vec<CutPlan>,
     ) {
         let identity = self.asks_identity(id);
-        if identity {
-            self.note(now, format!("{}: identity encoding is asked of the server", self.key_of(id)));
+        if identity && !std::mem::replace(&mut self.notebook.identity, true) {
+            let key = self.key_of(id);
+            self.note(
+                now,
+                format!("{key}: identity encoding is asked of the server, here and wherever a rule looks inside"),
+            );
         }
         let unit = self.fly(id, points, Job::Forward(cuts));
         self.out.push(Command::Forward { exchange: id, unit, identity, body });

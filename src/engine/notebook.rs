@@ -27,6 +27,8 @@ pub(super) struct Notebook {
     pub(super) on: bool,
     pub(super) tallies: Vec<RuleTally>,
     pub(super) gates: VecDeque<GateEntry>,
+    /// Whether it was said that identity encoding is asked for.
+    pub(super) identity: bool,
 }
 
 impl Notebook {
@@ -35,7 +37,7 @@ impl Notebook {
             let Rule { name, optional, .. } = &armed.rule;
             RuleTally { name: name.clone(), optional: *optional, ..RuleTally::default() }
         };
-        Self { on, tallies: plan.rules.iter().map(tally).collect(), gates: VecDeque::new() }
+        Self { on, tallies: plan.rules.iter().map(tally).collect(), gates: VecDeque::new(), identity: false }
     }
 }
 

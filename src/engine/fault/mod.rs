@@ -32,6 +32,11 @@ pub enum Fault {
 }
 
 impl Fault {
+    /// Whether it keeps a unit for good: then it changed something when it began.
+    pub(super) fn is_for_good(&self) -> bool {
+        matches!(self, Self::Hold(hold) if hold.until == super::condition::Condition::Never)
+    }
+
     /// Its word in the language.
     #[must_use]
     pub fn word(&self) -> &'static str {

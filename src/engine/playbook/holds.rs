@@ -210,3 +210,56 @@ fn plus_is_time_after_the_point_was_seen() {
     assert!(play.forwarded("get"));
     assert_eq!(play.gates()[0].held, 650_000);
 }
+
+#[test]
+fn what_is_never_delivered_because_of_a_hold_was_changed_by_it() {
+    let behind = hold(seen(Selector { index: vec![2], ..Selector::any(At::Block) }));
+    let mut play = Play::new(vec![rule("r", Selector { index: vec![1], ..message("notification") }, behind)]);
+    play.calls("a", 1).streams("a").data("a", &[notification(1), notification(2), answer(1)].concat()).leaves("a");
+    assert_eq!((play.body("a"), play.opened()), ("", vec![Opened::Left]));
+    assert_eq!(play.counts("r"), (1, 1, 1));
+}
+
+#[test]
+fn a_request_whose_client_left_was_kept_by_its_hold_only_if_what_it_waited_for_was_under_way() {
+    for call in [true, false] {
+        let mut play = get_opens_late();
+        play.gets("get");
+        if call {
+            play.calls("a", 1).streams("a");
+        }
+        play.leaves("get");
+        assert_eq!((play.opened(), play.counts("hold-get").2), (vec![Opened::Left], u64::from(call)));
+    }
+}
+
+/// What a request could only bring itself is not under way while it is held.
+#[test]
+fn a_held_units_own_exchange_is_not_what_is_under_way() {
+    let over = || hold(seen(of(At::End, "tools/call")));
+    for (calls, opened) in [(1, Opened::Vacuous), (2, Opened::Limit)] {
+        let mut held = rule("r", of(At::Request, "tools/call"), over());
+        held.trigger.times = Some(1);
+        let mut play = Play::new(vec![held]);
+        play.calls("a", 1);
+        if calls == 2 {
+            play.calls("b", 2);
+        }
+        play.waits(10_000);
+        assert_eq!(play.opened()[0], opened);
+        assert_eq!(play.counts("r").2, u64::from(opened == Opened::Limit));
+    }
+}
+
+#[test]
+fn a_block_that_waits_for_one_behind_it_waits_for_nothing_that_is_under_way() {
+    for (overtake, opened) in [(false, Opened::Vacuous), (true, Opened::Limit)] {
+        let until = seen(Selector { index: vec![3], ..Selector::any(At::Block) });
+        let limit = Some(ms(10_000));
+        let fault =
+            super::super::fault::Fault::Hold(super::super::fault::hold::Hold { until, limit, overtake, reading: true });
+        let mut play = Play::new(vec![rule("r", Selector { index: vec![1], ..message("notification") }, fault)]);
+        play.calls("a", 1).streams("a").data("a", &[notification(1), notification(2)].concat()).waits(10_000);
+        assert_eq!(play.opened(), [opened]);
+    }
+}

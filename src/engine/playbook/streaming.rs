@@ -130,3 +130,16 @@ fn only_a_rule_that_looks_into_a_body_asks_for_identity() {
         assert_eq!(play.of("a").identity, asks);
     }
 }
+
+#[test]
+fn that_identity_is_asked_for_is_said_once_in_a_run() {
+    use super::super::record::Entry;
+    let mut play = Play::new(vec![rule("late", at(At::Block, "post"), delay(5))]);
+    for name in ["a", "b"] {
+        let headers = [("mcp-session-id", "S"), ("accept-encoding", "gzip")];
+        play.sends(name, "POST", &headers, r#"{"jsonrpc":"2.0","id":1,"method":"tools/call"}"#);
+        assert!(play.of(name).identity);
+    }
+    let notes = play.entries.iter().filter(|entry| matches!(entry, Entry::Note(_)));
+    assert_eq!(notes.count(), 1);
+}
