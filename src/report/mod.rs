@@ -1,5 +1,6 @@
 //! What a run amounts to, as text. Pure: facts or a journal's lines in, text out; who prints it is none of its business.
 
+pub mod names;
 pub mod timeline;
 pub mod verdict;
 pub mod words;

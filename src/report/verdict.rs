@@ -2,8 +2,9 @@
 //!
 //! The one rule: a run that tested nothing is not green. Every reason is listed; the first of them is the exit status.
 
-use std::fmt::{self, Write as _};
+use std::fmt;
 
+use super::names;
 use super::words::{count, span};
 use crate::engine::record::{GateEntry, Opened, RuleTally, Summary};
 
@@ -137,13 +138,31 @@ fn opening(group: &[&GateEntry]) -> String {
     let number = group.len();
     let held = held(group);
     match &group[0].opened {
-        Opened::By(what) => format!("{number} opened by {what}{}, after {held}", others(group, what)),
-        Opened::Already(what) => format!("{number} already open by {what}{}", others(group, what)),
+        Opened::By(what) if what.starts_with("the window ") => windows(group),
+        Opened::By(what) => format!("{number} opened {}{}, after {held}", cause(what), others(group, what)),
+        Opened::Already(what) => {
+            format!("{number} not held: {} had already passed{}", names::point(what), others(group, what))
+        }
         Opened::Limit => format!("{number} let go at the limit, after {held}, with the condition under way"),
         Opened::Vacuous => format!("{number} let go at the limit, after {held}, with nothing under way to open it"),
-        Opened::Left => format!("{number} given up after {held}: the peer left first"),
+        Opened::Left => format!("{number} never opened: waited {held}, then the client left"),
         Opened::RunEnded => format!("{number} still closed after {held}, when the run ended"),
     }
+}
+
+/// What opened a gate: a point, or the firing of a rule.
+fn cause(what: &str) -> String {
+    match what.strip_suffix(" fired") {
+        Some(rule) => format!("when {} fired", rule.rsplit('/').next().unwrap_or(rule)),
+        None => format!("by {}", names::point(what)),
+    }
+}
+
+fn windows(group: &[&GateEntry]) -> String {
+    let full = group.iter().filter(|gate| gate.opened == Opened::By("the window is full".to_owned())).count();
+    let closed = group.len() - full;
+    let number = u64::try_from(group.len()).unwrap_or(u64::MAX);
+    format!("{}: {full} full, {closed} closed before it was", count(number, "window"))
 }
 
 fn held(group: &[&GateEntry]) -> String {
@@ -167,7 +186,8 @@ fn others(group: &[&GateEntry], first: &str) -> String {
 
 /// In order of weight: the command's own, ours, then by number (a stable sort keeps the written order of the rules).
 fn reasons(facts: &Facts) -> Vec<Reason> {
-    let mut found: Vec<Reason> = facts.summary.rules.iter().filter_map(ineffective).collect();
+    let mut found: Vec<Reason> =
+        facts.summary.rules.iter().filter_map(|rule| ineffective(rule, &facts.summary.gates)).collect();
     found.extend(gates_that_failed(&facts.summary));
     found.sort_by_key(|reason| reason.code);
     let code = if facts.command.is_some() { 125 } else { 1 };
@@ -185,17 +205,41 @@ fn own_failure(end: CommandEnd) -> Option<Reason> {
     }
 }
 
-fn ineffective(rule: &RuleTally) -> Option<Reason> {
+fn ineffective(rule: &RuleTally, gates: &[GateEntry]) -> Option<Reason> {
     if rule.optional || rule.effective > 0 {
         return None;
     }
-    let mut why = format!("rule \"{}\" ", rule.name);
-    let written = match (rule.matched, rule.fired) {
-        (0, _) => write!(why, "never fired: nothing that crossed matched it"),
-        (matched, 0) => write!(why, "never fired: {} matched it, none at which it fires", count(matched, "point")),
-        (_, fired) => write!(why, "changed nothing, although it fired {}", count(fired, "time")),
+    let why = match (rule.matched, rule.fired) {
+        (0, _) => {
+            "never fired: nothing that crossed matched it; record the run with --journal FILE and see what crossed \
+                   with mishap report FILE"
+                .to_owned()
+        }
+        (matched, 0) => format!("never fired: {} matched it, none at which it fires", count(matched, "point")),
+        (_, fired) => {
+            let own: Vec<_> = gates.iter().filter(|gate| gate.rule == rule.name).collect();
+            fruitless(&own).unwrap_or_else(|| format!("changed nothing, although it fired {}", count(fired, "time")))
+        }
     };
-    written.ok().map(|()| Reason { code: 4, why })
+    Some(Reason { code: 4, why: format!("rule \"{}\" {why}", rule.name) })
+}
+
+/// Why a rule that fired had no effect, if that lies in its gates.
+fn fruitless(gates: &[&GateEntry]) -> Option<String> {
+    let with = |opened: Opened| gates.iter().filter(|gate| gate.opened == opened).copied().collect::<Vec<_>>();
+    let (left, vacuous, ended) = (with(Opened::Left), with(Opened::Vacuous), with(Opened::RunEnded));
+    if !left.is_empty() {
+        return Some(format!(
+            "delivered nothing: its hold was never opened, it waited {}, then the client left; if what it waits for comes \
+             behind it on its own stream, set overtake = true",
+            held(&left)
+        ));
+    }
+    if !vacuous.is_empty() {
+        return Some(format!("held {} for something that was never under way", held(&vacuous)));
+    }
+    let still = |held| format!("was still holding after {held}, when the run ended");
+    if ended.is_empty() { None } else { Some(still(held(&ended))) }
 }
 
 /// A limit is a failure of any rule (rule R21). A vacuous gate is one of a rule that must fire; where the whole rule was
@@ -207,7 +251,11 @@ fn gates_that_failed(summary: &Summary) -> Vec<Reason> {
         let reason = match gate.opened {
             Opened::Limit => Reason {
                 code: 5,
-                why: format!("rule \"{}\" held to its limit what it waits for being under way", gate.rule),
+                why: format!(
+                    "rule \"{}\": its hold reached the limit ({}) while what it waits for was still under way",
+                    gate.rule,
+                    span(limit(summary, &gate.rule))
+                ),
             },
             Opened::Vacuous if summary.rules.iter().any(counts) => {
                 Reason { code: 4, why: format!("rule \"{}\" held for something that was never under way", gate.rule) }
@@ -219,6 +267,12 @@ fn gates_that_failed(summary: &Summary) -> Vec<Reason> {
         }
     }
     found
+}
+
+/// How long the longest hold of a rule was that reached its limit.
+fn limit(summary: &Summary, rule: &str) -> u64 {
+    let at_limit = |gate: &&GateEntry| gate.rule == rule && gate.opened == Opened::Limit;
+    summary.gates.iter().filter(at_limit).map(|gate| gate.held).max().unwrap_or(0)
 }
 
 #[cfg(test)]

@@ -1,14 +1,16 @@
 //! Small pieces of text that the reports share: lengths of time, plurals, words for a shell.
 
-/// Writes a length of time as a reader says it: three figures at most below a minute. `micros` are microseconds.
+/// Writes a length of time as a reader says it, rounded: three figures at most below a minute. `micros` are microseconds.
 #[must_use]
 pub fn span(micros: u64) -> String {
+    let to = |unit: u64| micros.saturating_add(unit / 2) / unit;
+    let tenths = |tenths: u64, unit| format!("{}.{} {unit}", tenths / 10, tenths % 10);
     match micros {
         0..1_000 => format!("{micros} us"),
-        1_000..10_000 => format!("{}.{} ms", micros / 1_000, micros / 100 % 10),
-        10_000..1_000_000 => format!("{} ms", micros / 1_000),
-        1_000_000..60_000_000 => format!("{}.{} s", micros / 1_000_000, micros / 100_000 % 10),
-        _ => format!("{} m {} s", micros / 60_000_000, micros / 1_000_000 % 60),
+        1_000..9_950 => tenths(to(100), "ms"),
+        9_950..999_500 => format!("{} ms", to(1_000)),
+        999_500..59_950_000 => tenths(to(100_000), "s"),
+        _ => format!("{} m {} s", to(1_000_000) / 60, to(1_000_000) % 60),
     }
 }
 
@@ -39,8 +41,15 @@ mod tests {
 
     #[test]
     fn a_length_of_time_is_written_in_the_unit_a_reader_would_use() {
-        let written = [0, 999, 1_000, 9_990, 412_345, 1_999_999, 59_900_000, 60_000_000, 3_723_000_000].map(span);
-        assert_eq!(written, ["0 us", "999 us", "1.0 ms", "9.9 ms", "412 ms", "1.9 s", "59.9 s", "1 m 0 s", "62 m 3 s"]);
+        let written =
+            [0, 999, 1_000, 9_940, 9_990, 412_545, 999_999, 1_999_999, 59_900_000, 59_990_000, 3_723_000_000].map(span);
+        assert_eq!(
+            written,
+            [
+                "0 us", "999 us", "1.0 ms", "9.9 ms", "10 ms", "413 ms", "1.0 s", "2.0 s", "59.9 s", "1 m 0 s",
+                "62 m 3 s"
+            ]
+        );
     }
 
     #[test]

@@ -30,10 +30,37 @@ fn a_run_whose_rules_were_all_effective_is_green() {
     assert_eq!(why(run(&[], &[])), "0: all done, no rules");
 }
 
+const NEVER: &str = "4: rule \"p/a\" never fired: nothing that crossed matched it; record the run with --journal FILE \
+                     and see what crossed with mishap report FILE";
+
+#[test]
+fn a_hold_whose_client_left_says_so_and_not_that_nothing_changed() {
+    let starved = why(run(&[rule("p/a", [1, 1, 0])], &[gate("p/a", Opened::Left, 2_900_000)]));
+    assert!(starved.contains("its hold was never opened, it waited 2.9 s, then the client left"), "{starved}");
+    assert!(starved.contains("overtake = true") && !starved.contains("changed nothing"), "{starved}");
+    let vacuous = why(run(&[rule("p/a", [1, 1, 0])], &[gate("p/a", Opened::Vacuous, 50_000)]));
+    assert_eq!(vacuous, r#"4: rule "p/a" held 50 ms for something that was never under way"#);
+}
+
+#[test]
+fn what_opened_a_gate_is_said_in_words() {
+    let line = |gates: &[GateEntry]| {
+        let screen = Verdict::of(run(&[rule("k/a", [1, 1, 1])], gates)).to_string();
+        screen.lines().find_map(|line| line.strip_prefix("  gate k/a: ")).unwrap_or_default().to_owned()
+    };
+    let by = |what: &str| Opened::By(what.to_owned());
+    assert_eq!(line(&[gate("k/a", by("s1/post:1/end#1"), 20_000)]), "1 opened by end of POST id 1, after 20 ms");
+    assert_eq!(line(&[gate("k/a", by("k/kill-get fired"), 20_000)]), "1 opened when kill-get fired, after 20 ms");
+    let already = Opened::Already("s1/get:1/head#1".to_owned());
+    assert_eq!(line(&[gate("k/a", already, 0)]), "1 not held: head of GET had already passed");
+    let windows = [gate("k/a", by("the window is full"), 1), gate("k/a", by("the window was closed"), 1)];
+    assert_eq!(line(&windows), "2 windows: 1 full, 1 closed before it was");
+}
+
 #[test]
 fn a_rule_without_effect_fails_the_run_and_says_how_far_it_came() {
     let far = |counts| why(run(&[rule("p/a", counts)], &[]));
-    assert_eq!(far([0, 0, 0]), r#"4: rule "p/a" never fired: nothing that crossed matched it"#);
+    assert_eq!(far([0, 0, 0]), NEVER);
     assert_eq!(far([3, 0, 0]), r#"4: rule "p/a" never fired: 3 points matched it, none at which it fires"#);
     assert_eq!(far([3, 2, 0]), r#"4: rule "p/a" changed nothing, although it fired 2 times"#);
 }
@@ -99,7 +126,7 @@ mishap: verdict
   rule       matched  fired  effective
   late/hold       21     21         20
   x                1      1          1  optional
-  gate late/hold: 20 opened by s1/post:2/end#1 and 19 more, after 1.0 ms to 20 ms
+  gate late/hold: 20 opened by end of POST id 2 and 19 more, after 1.0 ms to 20 ms
   gate late/hold: 1 let go at the limit, after 10.0 s, with the condition under way
   1 session, 4 exchanges, seed 42
   journal: run.ndjson, 90 lines
