@@ -6,6 +6,7 @@ use super::waits;
 use crate::engine::condition::{Condition, Time};
 use crate::engine::fault::Fault;
 use crate::engine::fault::hold::Hold;
+use crate::engine::fault::moving::{Move, MoveTo};
 use crate::engine::fault::reorder::{Order, Reorder};
 use crate::engine::rule::Rule;
 use crate::engine::selector::At;
@@ -24,6 +25,7 @@ pub(super) fn triggers(report: &mut Report, params: &Params) {
 pub(super) fn fault(report: &mut Report, name: &str, params: &Params, at: At, spot: &Spot) {
     match name {
         "cut" => cut(report, params, at),
+        "hold" => endless(report, params),
         "rewrite" => rewrite(report, params, at, spot),
         "respond" => {
             at_most_one(report, params, &["body", "body-file", "json", "result", "error", "sse"]);
@@ -43,9 +45,18 @@ pub(super) fn rule(report: &mut Report, rule: &Rule, spot: &Spot) {
     match &rule.fault {
         Fault::Hold(hold) => limit(report, hold, spot),
         Fault::Reorder(reorder) => places(report, reorder, spot),
-        Fault::Delay(_) | Fault::Move(_) | Fault::Cut(_) | Fault::Rewrite(_) => {}
+        Fault::Move(moving) => moved(report, rule, moving, spot),
+        Fault::Delay(_) | Fault::Cut(_) | Fault::Rewrite(_) => {}
     }
     waits::rule(report, rule, spot);
+}
+
+/// A hold for good has no limit (R21): one that is written would be ignored.
+fn endless(report: &mut Report, params: &Params) {
+    let never = params.condition("until") == Some(Condition::Never);
+    if let Some(spot) = params.written("limit").filter(|_| never) {
+        report.wrong(spot, "`limit` beside \"never\": a hold for good has none", "remove it, or say `delay`");
+    }
 }
 
 fn cut(report: &mut Report, params: &Params, at: At) {
@@ -97,6 +108,14 @@ fn limit(report: &mut Report, hold: &Hold, spot: &Spot) {
     let (Condition::After(Time::Fixed(time)), Some(limit)) = (&hold.until, hold.limit) else { return };
     if *time >= limit {
         report.wrong(spot, "the hold's time is not shorter than its `limit`", "write a longer limit, or say `delay`");
+    }
+}
+
+/// A session has one standalone GET: what came on it cannot move there.
+fn moved(report: &mut Report, rule: &Rule, moving: &Move, spot: &Spot) {
+    let get = rule.selector.stream.as_ref().is_some_and(|stream| stream.any == ["get"]);
+    if get && moving.to == MoveTo::Get {
+        report.wrong(spot, "`move` to the stream on which it came", "write to = \"post\", or match another stream");
     }
 }
 

@@ -4,7 +4,7 @@ use super::params::Params;
 use super::read::Reader;
 use super::schema::{Field, Kind, MESSAGE, MESSAGES, OWNER, SELECTOR, at_word};
 use super::tree::Node;
-use crate::engine::selector::{At, MessageSelector, OwnerSelector, Selector};
+use crate::engine::selector::{At, Glob, MessageSelector, OwnerSelector, Selector};
 
 const POINTS: [At; 7] = [At::Connect, At::RequestHead, At::Request, At::Head, At::Block, At::End, At::Leave];
 const BLOCK_FIELDS: [&str; 4] = ["message", "block", "index", "event-id"];
@@ -43,7 +43,40 @@ impl Reader<'_> {
                 self.report.wrong(spot, what, advice(field, at));
             }
         }
+        if self.report.count() == before {
+            self.impossible(&build(at, params), params);
+        }
         (self.report.count() == before).then(|| build(at, params))
+    }
+
+    /// A `method` that no point of this kind can have: it is the method of the POST's own message.
+    fn impossible(&mut self, selector: &Selector, params: &Params) {
+        let (Some(method), Some(spot)) = (&selector.method, params.written("method")) else { return };
+        let kind = selector.message.as_ref().and_then(|message| message.kind.as_ref());
+        let only = |glob: Option<&Glob>, fits: fn(&str) -> bool| {
+            glob.is_some_and(|glob| !glob.any.is_empty() && glob.any.iter().all(|text| fits(text)))
+        };
+        let notes = only(Some(method), |method| method.starts_with("notifications/"));
+        let get = only(selector.stream.as_ref(), |stream| stream == "get");
+        let first = method.any.first().map_or("...", String::as_str);
+        let message = format!("write message = {{ method = \"{first}\" }} for the message in the block");
+        let (what, instead) = match selector.at {
+            At::Block if notes => {
+                ("`method` is that of the POST, and a notification's POST is answered without blocks", message)
+            }
+            At::Block if get && only(kind, |kind| matches!(kind, "request" | "notification")) => {
+                ("`method` on a get is that of the request answered, and this is no answer", message)
+            }
+            At::RequestHead | At::Request | At::Head | At::End | At::Leave if get => {
+                ("a get carries no message, so it has no `method`", "leave it out".to_owned())
+            }
+            At::Request if only(kind, is_answer) => (
+                "a POST that carries an answer has no `method`",
+                format!("write owner = {{ method = \"{first}\" }} for the call that it belongs to"),
+            ),
+            _ => return,
+        };
+        self.report.wrong(spot, what, instead);
     }
 
     pub(super) fn owner(&mut self, node: &Node) -> Option<OwnerSelector> {
@@ -74,6 +107,10 @@ impl Reader<'_> {
         };
         (self.report.count() == before).then(message)
     }
+}
+
+fn is_answer(kind: &str) -> bool {
+    matches!(kind, "answer" | "response" | "error")
 }
 
 fn advice(field: &Field, at: At) -> String {

@@ -48,7 +48,7 @@ fn behind(held: &Selector, hold: &Hold, until: &Condition) -> Option<&'static st
         Condition::Seen(seen) => {
             let own = match seen.same {
                 Same::Exchange => true,
-                Same::Owner | Same::Call => is_own_request(held),
+                Same::Owner | Same::Call => is_own_request(held) || is_progress(held),
                 Same::Session | Same::Run | Same::NotOwner | Same::NotExchange => false,
             };
             let in_exchange = || behind_in_exchange(held, hold, seen);
@@ -80,6 +80,34 @@ fn is_own_request(held: &Selector) -> bool {
         && !method.into_iter().flatten().any(notes)
 }
 
+/// Whether what is held is the progress of a request on that request's own stream, before its answer.
+fn is_progress(held: &Selector) -> bool {
+    let get = |stream: &Glob| stream.any.iter().any(|stream| stream != "post");
+    held.at == At::Block && method(held) == Some(PROGRESS) && !held.stream.as_ref().is_some_and(get)
+}
+
+const PROGRESS: &str = "notifications/progress";
+
+/// The one method that the messages meant have.
+fn method(selector: &Selector) -> Option<&str> {
+    one(selector.message.as_ref()?.method.as_ref()?)
+}
+
+/// The only text that a pattern fits, if it is one.
+fn one(glob: &Glob) -> Option<&str> {
+    match (glob.any.as_slice(), glob.none.as_slice()) {
+        ([only], []) if !only.contains(['*', '?']) => Some(only),
+        _ => None,
+    }
+}
+
+/// The number of the progress that is meant: it grows with every notification of one request.
+fn progress(selector: &Selector) -> Option<f64> {
+    let params = &selector.message.as_ref().filter(|_| method(selector) == Some(PROGRESS))?.params;
+    let (_, number) = params.iter().find(|(pointer, _)| pointer == "/progress")?;
+    one(number)?.parse().ok()
+}
+
 /// Whether the awaited point of the same exchange comes after the unit that is held.
 fn behind_in_exchange(held: &Selector, hold: &Hold, seen: &Seen) -> Option<&'static str> {
     let arrived = seen.leg == Some(Leg::Server);
@@ -95,13 +123,15 @@ fn behind_in_exchange(held: &Selector, hold: &Hold, seen: &Seen) -> Option<&'sta
     }
 }
 
-/// Blocks before the held one have passed; only an answer, or what is said to come next, is certainly behind it.
+/// Blocks before the held one have passed; only an answer, further progress, or what is said to come next, is certainly
+/// behind it.
 fn is_later_block(held: &Selector, seen: &Seen) -> bool {
     let answer = |selector: &Selector| {
         let kind = selector.message.as_ref().and_then(|message| message.kind.as_ref());
         kind.is_some_and(|kind| kind.any.iter().any(|kind| kind == "answer" || kind == "response" || kind == "error"))
     };
-    seen.next || (answer(&seen.selector) && held.message.is_some() && !answer(held))
+    let grown = progress(held).zip(progress(&seen.selector)).is_some_and(|(held, awaited)| awaited > held);
+    seen.next || grown || (answer(&seen.selector) && held.message.is_some() && !answer(held))
 }
 
 /// A server's request cannot be answered before it is delivered.
