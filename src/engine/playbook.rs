@@ -10,6 +10,7 @@ mod cuts;
 mod holds;
 mod moves;
 mod properties;
+mod selectors;
 mod streaming;
 pub(crate) mod tools;
 mod whose;
@@ -56,6 +57,7 @@ pub(crate) struct Play {
     names: BTreeMap<String, ExchangeId>,
     conns: BTreeMap<String, ConnId>,
     pub(crate) entries: Vec<Entry>,
+    pub(crate) cut_connections: usize,
     /// Everything that left, in order: `forward a`, `head a`, `write a`, `finish a`, `close a`.
     pub(crate) left: Vec<String>,
     /// Units whose last byte is not written, while the client of their exchange does not read.
@@ -78,6 +80,7 @@ impl Play {
             names: BTreeMap::new(),
             conns: BTreeMap::new(),
             entries: Vec::new(),
+            cut_connections: 0,
             left: Vec::new(),
             stuck: Vec::new(),
             slow: None,
@@ -285,7 +288,11 @@ impl Play {
 
     fn obey(&mut self, command: Command) -> Vec<Event> {
         match command {
-            Command::Admit { .. } | Command::CutConnection { .. } => Vec::new(),
+            Command::Admit { .. } => Vec::new(),
+            Command::CutConnection { .. } => {
+                self.cut_connections += 1;
+                Vec::new()
+            }
             Command::Read { exchange } => {
                 let body = RequestBody::Whole(self.seen[&exchange].request.clone());
                 vec![Event::Request { exchange, body }]

@@ -13,7 +13,7 @@ use crate::engine::fault::Fault;
 use crate::engine::leave::Job;
 use crate::engine::record::{Opened, PointFate};
 use crate::engine::sighting::Truth;
-use crate::engine::unit::{CutPlan, LaneId, Parcel, Point, Until, Wait};
+use crate::engine::unit::{CutPlan, LaneId, Out, Parcel, Point, Until, Wait};
 
 /// `cut`: all points but leave.
 #[derive(Debug, Clone, PartialEq)]
@@ -149,7 +149,11 @@ impl Engine {
             (Leg::Server, OtherLeg::Close) => (Ending::Fin, as_fate(cut.ending)),
             (Leg::Server, OtherLeg::Drain | OtherLeg::Keep) => (Ending::Stall, as_fate(cut.ending)),
         };
-        self.cut_client(now, id, rule, client, inside, settle.filter(|_| client == Ending::Reset));
+        let settle = settle.filter(|_| client == Ending::Reset);
+        match cut.lasting.filter(|_| cut.leg == Leg::Server && client == Ending::Stall) {
+            Some(lasting) => self.silence_client(now, id, rule, now + lasting),
+            None => self.cut_client(now, id, rule, client, inside, settle),
+        }
         if self.exchanges.get(&id).is_some_and(|exchange| exchange.server == ServerLeg::Open) {
             self.close_server(id, server, Vec::new());
         }
@@ -174,13 +178,7 @@ impl Engine {
         inside: Option<Inside>,
         settle: Option<Duration>,
     ) {
-        self.end_client(id);
-        for lane in [LaneId::Up(id), LaneId::Down(id)] {
-            let parcels: Vec<_> = self.lane(lane).map(|lane| lane.drain().collect()).unwrap_or_default();
-            for parcel in parcels {
-                self.discard(now, &parcel, PointFate::Cut);
-            }
-        }
+        self.empty_lanes(now, id);
         let head_left = self.exchanges.get(&id).is_some_and(|exchange| exchange.head_left);
         let ending = if ending == Ending::Eof && !head_left { Ending::Fin } else { ending };
         let seq = self.next_seq();
@@ -195,6 +193,31 @@ impl Engine {
         }
         let unit = self.fly(id, points, Job::Finish);
         self.out.push(Command::Finish { exchange: id, unit, ending, inside, settle });
+    }
+}
+
+impl Engine {
+    /// The client hears nothing more, and its leg is closed only later.
+    fn silence_client(&mut self, now: Moment, id: ExchangeId, rule: usize, until: Moment) {
+        self.empty_lanes(now, id);
+        let seq = self.next_seq();
+        let mut point = self.end_point(now, id, seq);
+        point.made = Some(Ending::Fin);
+        point.rules.push(rule);
+        let mut parcel = Parcel::new(Out::End(Ending::Fin), point);
+        (parcel.ready, parcel.timer) = (until, Some(until));
+        self.add_timer(Some(until));
+        self.push(LaneId::Down(id), parcel);
+    }
+
+    fn empty_lanes(&mut self, now: Moment, id: ExchangeId) {
+        self.end_client(id);
+        for lane in [LaneId::Up(id), LaneId::Down(id)] {
+            let parcels: Vec<_> = self.lane(lane).map(|lane| lane.drain().collect()).unwrap_or_default();
+            for parcel in parcels {
+                self.discard(now, &parcel, PointFate::Cut);
+            }
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use super::super::event::{Ending, Fate};
 use super::super::fault::Fault;
 use super::super::fault::cut::{Cut, Offset, OtherLeg, Place};
 use super::super::record::PointFate;
-use super::super::selector::At;
+use super::super::selector::{At, Selector};
 use super::Play;
 use super::tools::{after, answer, at, cut, message, ms, notification, of, rule, seen};
 
@@ -133,6 +133,32 @@ fn the_servers_leg_can_be_the_one_that_is_cut() {
     let mut play = cutting(At::Request, vanish);
     play.calls("a", 1).waits(200);
     assert_eq!((play.of("a").server, play.of("a").ending), (Some(Fate::Reset), Some(Ending::Stall)));
+}
+
+#[test]
+fn the_client_may_be_left_in_silence_for_a_time() {
+    let vanish =
+        Cut { leg: Leg::Server, other_leg: OtherLeg::Keep, lasting: Some(ms(300)), ..cut(Ending::Fin, Place::After) };
+    let mut play = cutting(At::Head, vanish);
+    play.calls("a", 1).streams("a").data("a", &answer(1)).waits(299);
+    assert_eq!((play.of("a").server, play.of("a").ending, play.body("a")), (Some(Fate::Close), None, ""));
+    play.waits(1);
+    assert_eq!(play.of("a").ending, Some(Ending::Fin));
+    assert!(play.engine.exchanges.is_empty());
+}
+
+#[test]
+fn a_connection_is_cut_at_once_or_when_nothing_is_open_on_it() {
+    let at_once = rule("r", Selector::any(At::Connect), Fault::Cut(cut(Ending::Reset, Place::After)));
+    let mut play = Play::new(vec![at_once]);
+    play.connects("a");
+    assert_eq!(play.cut_connections, 1);
+    let later = Cut { when: Some(after(100)), ..cut(Ending::Fin, Place::After) };
+    let mut play = Play::new(vec![rule("r", Selector::any(At::Connect), Fault::Cut(later))]);
+    play.calls("a", 1).waits(200);
+    assert_eq!(play.cut_connections, 0, "a call is open on it");
+    play.answers("a", 1);
+    assert_eq!((play.cut_connections, play.counts("r")), (1, (1, 1, 1)));
 }
 
 #[test]

@@ -377,6 +377,18 @@ proptest! {
         prop_assert!(engine.awaited.is_empty() && engine.windows.is_empty() && engine.timers.is_empty());
     }
 
+    /// Peers send anything.
+    #[test]
+    fn no_bytes_make_it_fail(bytes in prop::collection::vec(any::<u8>(), 0..200), text in ".{0,80}") {
+        use super::super::{rpc, sse};
+        for input in [bytes::Bytes::from(bytes), bytes::Bytes::from(text)] {
+            let _ = rpc::peek(&input);
+            let _ = rpc::pointer(&input, "/a/0");
+            let _ = sse::data_of(&input);
+            let _ = sse::with_data(&input, b"{}");
+        }
+    }
+
     /// A rim that reports nonsense must not bring the run down.
     #[test]
     fn no_order_of_events_makes_it_fail(

@@ -2,7 +2,7 @@
 
 use super::super::engine::Setup;
 use super::super::event::Ending;
-use super::super::record::PointFate;
+use super::super::record::{Entry, PointFate};
 use super::super::rpc::Id;
 use super::super::selector::At;
 use super::Play;
@@ -108,6 +108,30 @@ fn a_body_that_nobody_asks_about_is_relayed_unseen() {
     let mut seen = Play::new(vec![rule("late", of(At::Request, "tools/call"), delay(5))]);
     seen.calls("a", 1).waits(5);
     assert!(seen.forwarded("a") && !seen.of("a").relayed, "what is recorded is seen");
+}
+
+#[test]
+fn an_encoded_body_is_not_looked_into_and_the_journal_says_so() {
+    let mut play = Play::new(vec![rule("r", at(At::Block, "post"), delay(50))]);
+    play.calls("a", 1).head("a", 200, &[("content-type", "text/event-stream"), ("content-encoding", "gzip")]);
+    play.data("a", &answer(1));
+    assert_eq!((play.body("a"), play.counts("r").0), (&*answer(1), 0));
+    let said = play.entries.iter().any(|entry| matches!(entry, Entry::Note(note) if note.text.contains("gzip")));
+    assert!(said);
+}
+
+#[test]
+fn a_json_answer_that_is_too_large_passes_as_it_comes() {
+    for rules in [vec![], vec![rule("r", at(At::Block, "post"), delay(50))]] {
+        let mut play = Play::new(rules);
+        play.calls("a", 1).head("a", 200, &[("content-type", "application/json")]);
+        let megabyte = "x".repeat(1024 * 1024);
+        for _ in 0..17 {
+            play.data("a", &megabyte);
+        }
+        play.ends("a");
+        assert_eq!((play.body("a").len(), play.of("a").ending), (17 * megabyte.len(), Some(Ending::Eof)));
+    }
 }
 
 /// A frame for each event would cost more than the fault.
