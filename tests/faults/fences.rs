@@ -30,21 +30,50 @@ fn many_small_blocks_before_a_cut_all_arrive() {
     }
 }
 
-/// The client reads nothing before the server has sent all that the buffers in between take.
+/// When the cut comes, what passed before it is in the kernel's buffers, then in HTTP's, then in the proxy's own, depending
+/// on how much it is: with these sizes each of them is the last to be emptied. The client reads nothing before that.
 #[test]
-fn forty_large_blocks_before_a_cut_all_reach_a_slow_reader() {
+fn large_blocks_before_a_cut_all_reach_a_slow_reader() {
+    let room = kernels_room();
     for (ending, end) in ENDINGS {
-        let scene = Scene::with(&cut_before_the_answer(ending));
-        let (client, server) = scene.call(1);
-        let mut client = client.with_small_buffer();
-        let large = event(&format!(r#"{{"jsonrpc":"2.0","method":"x","params":"{}"}}"#, "-".repeat(64 << 10)));
-        let blocks: Vec<u8> = (0..40).flat_map(|_| chunk(&large)).collect();
-        let writing = server.send_beside([blocks, chunk(event(&answer(1)))].concat());
-        scene.fired("cut");
-        writing.join().expect("the writer does not panic").expect("all of it is taken");
-        let (body, seen) = client.rest();
-        assert_eq!((body.len(), seen), (40 * large.len(), end), "{ending}");
+        for count in [room / 2, room + 2, room + 6, room + 12, room + 40] {
+            let scene = Scene::with(&cut_before_the_answer(ending));
+            let (mut client, server) = scene.call(1);
+            let writing = server.send_beside([large_blocks(count), chunk(event(&answer(1)))].concat());
+            pings(&scene);
+            let (body, seen) = client.rest();
+            let expected = (count * large().len(), end);
+            assert_eq!((body.len(), seen), expected, "{ending} after {count} blocks, {room} of them in the kernel");
+            writing.join().expect("the writer does not panic").expect("all of it is taken");
+        }
     }
+}
+
+/// An event of 64 KiB.
+fn large() -> String {
+    event(&format!(r#"{{"jsonrpc":"2.0","method":"x","params":"{}"}}"#, "-".repeat(64 << 10)))
+}
+
+/// So many of them, a chunk each.
+fn large_blocks(count: usize) -> Vec<u8> {
+    chunk(large()).repeat(count)
+}
+
+/// How many of them the kernel takes for a client that reads nothing.
+fn kernels_room() -> usize {
+    let scene = Scene::without();
+    let (client, server) = scene.call(1);
+    drop(server.send_beside(large_blocks(400)));
+    let full = pings(&scene);
+    client.reset();
+    let passed = scene.finish().journal.points(|point| point.key.starts_with("s1/post:1/block"));
+    passed.iter().filter(|block| block.left_seq.is_some_and(|left| left < full)).count()
+}
+
+/// Gives the proxy many turns; returns where in its sequence the last of them was.
+fn pings(scene: &Scene) -> u64 {
+    (10..30).for_each(|id| scene.ping(id));
+    scene.crossed("s1/post:29/end#1").seq
 }
 
 /// Without the rule the same bytes end as the server ends them.
