@@ -73,9 +73,8 @@ async fn engage(client: Arc<Client>, request: Request<Incoming>, reused: bool) -
     let exchange = run.exchange();
     let mut body = ClientBody::new(Arc::clone(&client), Some(Arc::clone(&exchange)));
     run.feed(Event::RequestHead { exchange: exchange.id, conn: client.id, reused, head: request_head(&parts) });
-    body.permit(|exchange| exchange.may_read().then_some(())).await;
     let mut outgoing = ServerBody::streaming(incoming, &client.link);
-    let peeked = match outgoing.peek().await {
+    let peeked = match read(&mut body, &mut outgoing, &parts.headers).await {
         Peeked::Whole => RequestBody::Whole(outgoing.read()),
         Peeked::BeyondCap => RequestBody::BeyondPeek(PEEK_CAP),
         Peeked::Broken(error) => {
@@ -99,6 +98,20 @@ async fn engage(client: Arc<Client>, request: Request<Incoming>, reused: bool) -
     let request = Request::from_parts(parts, outgoing);
     let server = ServerLeg::send(request, &client, Arc::clone(&exchange.way), None);
     answered(&client, body, &method, host, server).await
+}
+
+/// Waits for the engine's leave to read the request's body, and reads it.
+///
+/// A body that its client sends unasked is read while a rule holds the head: behind an unread body the client could leave
+/// unseen. Nothing of it is used before the engine says so.
+async fn read(body: &mut ClientBody, outgoing: &mut ServerBody, headers: &HeaderMap) -> Peeked {
+    let leave = body.permit(|exchange| exchange.may_read().then_some(()));
+    if headers::expects_leave(headers) {
+        leave.await;
+        outgoing.peek().await
+    } else {
+        tokio::join!(leave, outgoing.peek()).1
+    }
 }
 
 /// Does to the request what the engine asked with its leave to send it.

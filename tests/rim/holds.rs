@@ -85,23 +85,26 @@ fn without_the_hold_the_server_sees_the_first_first() {
 #[test]
 fn a_client_that_leaves_while_its_request_is_held_is_never_forwarded() {
     let upstream = Upstream::listen();
-    for (at, reset) in [("request-head", false), ("request", false), ("request", true)] {
-        let rule =
-            format!("[[rule]]\nname = \"r\"\nmatch = {{ at = \"{at}\", http-method = \"GET\" }}\nhold = \"never\"");
-        let (rim, entries) = Rim::recorded(&upstream, &rule);
-        let get = sent(&rim, None);
-        // A reset throws away what the proxy has not read yet.
-        held(&entries);
-        if reset {
-            get.reset();
-        } else {
-            get.leave();
-        };
-        let left = point(&entries, "leave#1");
-        assert_eq!(left.ending.as_deref(), Some(if reset { "reset" } else { "fin" }));
-        let _post = sent(&rim, Some(&call(1)));
-        streams(&upstream, "POST");
-        assert!(upstream.is_idle());
+    let large = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"x","params":"{}"}}"#, "x".repeat(1 << 20));
+    for (at, body) in
+        [("request-head", None), ("request-head", Some(&*large)), ("request", None), ("request", Some(&large))]
+    {
+        for (reset, ending) in [(false, "fin"), (true, "reset")] {
+            let rule = format!("[[rule]]\nname = \"r\"\nmatch = {{ at = \"{at}\", exchange = 1 }}\nhold = \"never\"");
+            let (rim, entries) = Rim::recorded(&upstream, &rule);
+            let client = sent(&rim, body);
+            // A reset throws away what the proxy has not read yet.
+            held(&entries);
+            if reset {
+                client.reset();
+            } else {
+                client.leave();
+            };
+            assert_eq!(point(&entries, "leave#1").ending.as_deref(), Some(ending), "{at}");
+            let _post = sent(&rim, Some(&call(1)));
+            streams(&upstream, "POST");
+            assert!(upstream.is_idle());
+        }
     }
 }
 
