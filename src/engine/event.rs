@@ -107,7 +107,8 @@ pub enum Event {
         /// The connection.
         conn: ConnId,
     },
-    /// A request's head was read. The rim reads no body before [`Command::Read`].
+    /// A request's head was read. Its body is not reported before [`Command::Read`], nor asked of a client that waits
+    /// to be asked (`Expect`); one that comes unasked is read, because its client could not be seen to leave else.
     RequestHead {
         /// The exchange that begins.
         exchange: ExchangeId,
