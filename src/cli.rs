@@ -2,11 +2,13 @@
 //!
 //! The one rule: every flag says what it takes, and every subcommand shows one line that works.
 
+use std::ffi::OsString;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 
 use crate::demo::scene::Scene;
 
@@ -130,7 +132,7 @@ pub struct CheckArgs {
 #[command(after_help = "Example:\n  mishap run -u http://127.0.0.1:3000/mcp --journal run.ndjson -- npm test\n  \
                         mishap report run.ndjson")]
 pub struct ReportArgs {
-    /// A file written by `mishap run --journal`; also one that was torn by a crash.
+    /// A file written by `mishap run --journal`; also one that was torn by a crash. `-` is stdin.
     #[arg(value_name = "JOURNAL")]
     pub journal: PathBuf,
 }
@@ -178,6 +180,32 @@ pub enum DemoPart {
     },
 }
 
+impl Cli {
+    /// Reads the words of a command line, the program's name first.
+    ///
+    /// # Errors
+    ///
+    /// When they cannot be understood, or `--` announces a command and none follows.
+    pub fn read(words: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
+        let words: Vec<OsString> = words.into_iter().collect();
+        let dashes = words.iter().position(|word| word == "--");
+        let mut cli = Self::try_parse_from(&words);
+        let bare = dashes.is_none() && words.get(1).is_some_and(|word| word == "run");
+        if let Some(error) = cli.as_mut().err().filter(|error| bare && error.kind() == ErrorKind::UnknownArgument) {
+            let advice = "write -- before the command that is to run behind the proxy".into();
+            error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![advice]));
+        }
+        // An empty variable in a script must not become a run in the foreground that never ends.
+        match cli {
+            Ok(Self { command: Command::Run(_), .. }) if dashes == Some(words.len() - 1) => {
+                let why = "no command follows --; write one, or leave -- out for a run in the foreground\n";
+                Err(Self::command().error(ErrorKind::MissingRequiredArgument, why))
+            }
+            read => read,
+        }
+    }
+}
+
 fn address(text: &str) -> Result<SocketAddr, String> {
     let loopback = |port| SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port);
     let named = text.strip_prefix("localhost:").unwrap_or(text);
@@ -198,9 +226,21 @@ fn duration(text: &str) -> Result<Duration, String> {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory as _;
-
     use super::*;
+
+    fn refused(words: &[&str]) -> String {
+        let words = ["mishap", "run", "-u", "http://h"].iter().chain(words).map(OsString::from);
+        Cli::read(words).expect_err("it is not understood").to_string()
+    }
+
+    #[test]
+    fn two_dashes_without_a_command_are_refused_and_a_command_without_them_is_told_of_them() {
+        assert!(refused(&["--"]).contains("no command follows --"), "{}", refused(&["--"]));
+        let told = refused(&["node", "client.js"]);
+        assert!(told.contains("unexpected argument 'node'") && told.contains("write -- before the command"), "{told}");
+        let behind = ["mishap", "run", "-u", "http://h", "--", "sh", "--"].map(OsString::from);
+        assert!(Cli::read(behind).is_ok(), "the second pair is the command's own");
+    }
 
     fn run(words: &[&str]) -> Result<RunArgs, clap::Error> {
         let words = ["mishap", "run"].iter().chain(words);

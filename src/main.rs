@@ -3,7 +3,6 @@
 use std::io::{self, ErrorKind, IsTerminal as _, Write};
 use std::process::ExitCode;
 
-use clap::Parser as _;
 use clap::error::ErrorKind as Usage;
 use mishap::cli::Cli;
 use mishap::command::{Exit, execute};
@@ -12,7 +11,7 @@ use tracing_subscriber::EnvFilter;
 fn main() -> ExitCode {
     // Whole lines: behind `run` the command's and the server's stand between them, and none may stand inside one.
     let mut err = io::LineWriter::new(io::stderr());
-    let exit = match Cli::try_parse() {
+    let exit = match Cli::read(std::env::args_os()) {
         Ok(cli) => {
             log_to_stderr(cli.verbose);
             // A reader that has seen enough is no failure.
@@ -24,8 +23,8 @@ fn main() -> ExitCode {
         Err(error) => usage(&error),
     };
     if let Some(why) = exit.why {
-        // Where stderr is gone there is nobody left to tell.
-        let _ = writeln!(err, "mishap: exit {}: {why}", exit.code);
+        // In one piece: others write there too. Where stderr is gone there is nobody left to tell.
+        let _ = err.write_all(format!("mishap: exit {}: {why}\n", exit.code).as_bytes());
     }
     ExitCode::from(exit.code)
 }

@@ -167,6 +167,23 @@ mod tests {
     }
 
     #[test]
+    fn a_journal_is_read_from_stdin_too() {
+        let scratch = Scratch::new();
+        let path = scratch.file("run.ndjson", "no journal\n");
+        let mut report = std::process::Command::new(binary());
+        report.args(["report", "-"]).stdin(std::fs::File::open(path).expect("the file is there"));
+        let said = report.output().expect("the program can be started");
+        let said = String::from_utf8(said.stderr).expect("it writes UTF-8");
+        assert!(said.starts_with("mishap: exit 1: -: not a journal"), "{said}");
+    }
+
+    #[test]
+    fn a_profile_that_is_not_there_is_not_blamed_on_a_flag_that_was_not_given() {
+        let ended = Mishap::run(&["profiles", "nope"]);
+        assert!(ended.stderr.starts_with("no profile is called \"nope\""), "{}", ended.stderr);
+    }
+
+    #[test]
     fn a_built_in_profile_that_was_printed_is_a_file_that_checks_and_runs() {
         let shown = Mishap::run(&["profiles", "get-opens-first"]);
         let scratch = Scratch::new();

@@ -45,7 +45,7 @@ fn a_right_profile_is_told_back_in_words() {
     assert_eq!(
         ran.out,
         concat!(
-            "get-opens-late,plus=600ms: right\n",
+            "get-opens-late,plus=600ms: ok\n",
             "  hold-get: at request (stream get), 1 at most in each session: hold until end (method tools/call, ",
             "in flight 0) passed 600ms ago, for 10s at most\n"
         )
@@ -87,7 +87,7 @@ fn problems_go_to_stderr_and_the_others_are_still_checked() {
     let wrong =
         file("wrong.toml", "version = 1\n[[rule]]\nname = \"it\"\nmatch = { at = \"request\" }\ndealy = \"1s\"\n");
     let ran = checked(&[&wrong, "transparent", "no-such"]);
-    assert_eq!(ran.out, "transparent: right\n  no rules: everything passes\n");
+    assert_eq!(ran.out, "transparent: ok\n  no rules: everything passes\n");
     assert_eq!(
         ran.err,
         format!(

@@ -37,7 +37,7 @@ pub(super) fn list(problems: &[Problem], err: &mut dyn Write) -> io::Result<()> 
 }
 
 fn right(text: &str, loaded: &Loaded, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "{text}: right")?;
+    writeln!(out, "{text}: ok")?;
     for rule in &loaded.rules {
         let name = rule.name.split_once('/').map_or(rule.name.as_str(), |(_, name)| name);
         writeln!(out, "  {name}: {}", profile::explain(rule))?;

@@ -3,7 +3,6 @@
 use std::io::{self, Write};
 
 use super::Exit;
-use super::check::list;
 use crate::profile::builtin::{self, Builtin};
 use crate::profile::{self, Use, Var};
 
@@ -21,7 +20,11 @@ pub fn run(name: Option<&str>, out: &mut dyn Write, err: &mut dyn Write) -> io::
             Some(profile) => out.write_all(profile.text.as_bytes())?,
             None => {
                 let problems = profile::load(&[Use::plain(name)]).err().unwrap_or_default();
-                list(&problems, err)?;
+                // There was no -p here, which a problem with a name begins with.
+                let used = format!("-p {name}: ");
+                for problem in problems.iter().map(ToString::to_string) {
+                    writeln!(err, "{}", problem.strip_prefix(&used).unwrap_or(&problem))?;
+                }
                 return Ok(Exit::because(2, format!("no built-in profile is called \"{name}\"")));
             }
         },

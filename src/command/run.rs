@@ -18,10 +18,10 @@ use tokio::sync::oneshot;
 use super::Exit;
 use crate::cli::RunArgs;
 use crate::engine::engine::{Engine, Setup};
-use crate::engine::record::{Entry, Summary};
+use crate::engine::record::{Entry, PointFate, Summary};
 use crate::journal::{Closed, Header, Journal, ProfileUse, SCHEMA, Sink, queue, utc};
 use crate::proxy::{Clock, Config, Proxy, Records};
-use crate::report::verdict::{Facts, Verdict};
+use crate::report::verdict::{Facts, Verdict, gate_words};
 use crate::report::words::count;
 use interrupts::Interrupts;
 use plan::Plan;
@@ -195,16 +195,28 @@ impl Records for Recorder {
         match &entry {
             Entry::Decision(made) if made.fired => tracing::info!(rule = made.rule, key = made.key, "{}", made.what),
             Entry::Gate(gate) => {
-                tracing::info!(rule = gate.rule, key = gate.key, held = gate.held, "gate: {:?}", gate.opened);
+                tracing::info!(rule = gate.rule, key = gate.key, held = gate.held, "gate: {}", gate_words(gate));
             }
             Entry::Session(session) => tracing::info!(session = session.session, "session began"),
             Entry::Note(note) => tracing::warn!("{}", note.text),
-            Entry::Point(point) => tracing::debug!(key = point.key, bytes = point.bytes, "{:?}", point.fate),
+            Entry::Point(point) => tracing::debug!(key = point.key, bytes = point.bytes, "{}", fate(point.fate)),
             Entry::Decision(made) => tracing::debug!(rule = made.rule, key = made.key, "not fired: {}", made.what),
         }
         if let Some(journal) = &self.journal {
             journal.record(entry);
         }
+    }
+}
+
+fn fate(fate: PointFate) -> &'static str {
+    match fate {
+        PointFate::Passed => "passed",
+        PointFate::Ended => "ended",
+        PointFate::Cut => "cut",
+        PointFate::Moved => "moved",
+        PointFate::Dropped => "dropped",
+        PointFate::Gone => "gone",
+        PointFate::Withheld => "withheld",
     }
 }
 

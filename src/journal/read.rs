@@ -2,7 +2,7 @@
 //!
 //! The one rule: the journal of a run that crashed is read to its last whole line.
 
-use std::io;
+use std::io::{self, Read as _};
 use std::path::Path;
 
 use serde::de::DeserializeOwned;
@@ -11,13 +11,19 @@ use serde_json::Value;
 use super::header::Line;
 use crate::engine::record::Entry;
 
-/// Reads a journal's lines, in order, and leaves out those it does not know.
+/// Reads a journal's lines, in order (those of stdin for the path `-`), and leaves out those it does not know.
 ///
 /// # Errors
 ///
 /// When the file cannot be read, or (`InvalidData`) when it does not begin with a run's first line.
 pub fn read(path: &Path) -> io::Result<Vec<Line>> {
-    let lines = parse(&std::fs::read(path)?);
+    let mut text = Vec::new();
+    if path == Path::new("-") {
+        io::stdin().lock().read_to_end(&mut text)?;
+    } else {
+        text = std::fs::read(path)?;
+    }
+    let lines = parse(&text);
     match lines.first() {
         Some(Line::Run(_)) => Ok(lines),
         _ => Err(io::Error::new(

@@ -133,6 +133,12 @@ fn kind(gate: &GateEntry) -> std::mem::Discriminant<Opened> {
     std::mem::discriminant(&gate.opened)
 }
 
+/// What became of one gate, in words.
+#[must_use]
+pub fn gate_words(gate: &GateEntry) -> String {
+    opening(&[gate]).trim_start_matches("1 ").to_owned()
+}
+
 /// What became of gates of one rule that all opened in the same way. `group` is not empty.
 fn opening(group: &[&GateEntry]) -> String {
     let number = group.len();

@@ -157,8 +157,27 @@ impl Output {
 }
 
 fn keep(last: &mut VecDeque<String>, line: String) {
+    if line.is_empty() {
+        return;
+    }
     if last.len() == QUOTED {
-        last.pop_front();
+        // What went wrong stands above the stack that it came from.
+        let telling = last.front().is_some_and(|first| first.contains("Error"));
+        last.remove(usize::from(telling));
     }
     last.push_back(line);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_stack_the_line_with_the_error_is_kept_and_no_blank_one() {
+        let mut last = VecDeque::new();
+        for line in ["Error: no port", "", "  at a", "  at b", "  at c", "  at d", "  at e", "", "v22"] {
+            keep(&mut last, line.to_owned());
+        }
+        assert_eq!(last, ["Error: no port", "  at c", "  at d", "  at e", "v22"]);
+    }
 }
