@@ -47,7 +47,9 @@ fn a_right_profile_is_told_back_in_words() {
         concat!(
             "get-opens-late,plus=600ms: ok\n",
             "  hold-get: at request (stream get), 1 at most in each session: hold until end (method tools/call, ",
-            "in flight 0) passed 600ms ago, for 10s at most\n"
+            "in flight 0) passed 600ms ago, or leave (method tools/call, in flight 0) was seen by the client's leg 600ms ago, ",
+            "or request (method notifications/cancelled, owner's method tools/call, in flight 0) passed 600ms ago, ",
+            "at most 90s (then exit 5)\n"
         )
     );
 }
@@ -112,7 +114,7 @@ fn the_list_names_every_profile_with_its_summary_and_variables() {
         "The standalone GET\n",
         "  get-opens-late\n",
         "      Open the standalone GET only after the first calls have come and gone\n",
-        "      call=tools/call calls=1 plus=0ms limit=10s\n",
+        "      call=tools/call calls=1 plus=0ms limit=90s\n",
     )));
 }
 

@@ -4,7 +4,7 @@
 use super::schema::{self, Field};
 
 /// Words of other tools, and what is written here.
-const ELSEWHERE: [(&[&str], &str); 14] = [
+const ELSEWHERE: [(&[&str], &str); 15] = [
     (&["latency", "jitter", "fixed_delay", "fixed-delay", "fixeddelay", "sleep"], "say `delay = \"300ms\"`"),
     (&["bandwidth", "rate_limit", "rate-limit"], "say `throttle`"),
     (&["timeout", "blackhole"], "say `cut = \"stall\"`"),
@@ -17,6 +17,7 @@ const ELSEWHERE: [(&[&str], &str); 14] = [
     (&["once"], "say `times = 1`"),
     (&["optionally"], "say `optional = true`"),
     (&["tool", "prompt", "resource", "task"], "say `name`"),
+    (&["arguments", "args"], "say `params = { '/arguments/NAME' = \"…\" }`"),
     (&["url", "uri", "endpoint-path"], "say `path`"),
     (&["downstream", "upstream"], "say `leg = \"client\"` or `leg = \"server\"`"),
 ];

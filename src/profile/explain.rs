@@ -45,7 +45,7 @@ fn fault(fault: &Fault) -> String {
 }
 
 fn held(hold: &Hold) -> String {
-    let limit = hold.limit.map(|limit| format!(", for {} at most", show_duration(limit))).unwrap_or_default();
+    let limit = hold.limit.map(|limit| format!(", at most {} (then exit 5)", show_duration(limit))).unwrap_or_default();
     match &hold.until {
         Condition::Never => "hold for good".to_owned(),
         until => format!("hold until {}{limit}", condition(until)),
@@ -54,13 +54,13 @@ fn held(hold: &Hold) -> String {
 
 fn reordered(reorder: &Reorder) -> String {
     let order = match &reorder.order {
-        Order::Reverse => "last first".to_owned(),
-        Order::Swap => "pairs exchanged".to_owned(),
+        Order::Reverse => "in reverse order".to_owned(),
+        Order::Swap => "with each pair swapped".to_owned(),
         Order::Shuffle => "in a drawn order".to_owned(),
         Order::Given(places) => format!("in the order {}", numbers(places)),
     };
     let across = if reorder.across { " over all streams of the session" } else { "" };
-    format!("collect {}{across}, let them go {order}", reorder.window)
+    format!("collect {}{across}, release them {order}", reorder.window)
 }
 
 fn move_text(moved: &Move) -> String {
@@ -209,7 +209,7 @@ fn selector(it: &Selector) -> String {
     named("in flight", it.in_flight.as_ref().map(count));
     if let Some(message) = &it.message {
         named("message", message.kind.as_ref().map(glob));
-        named("message's method", message.method.as_ref().map(glob));
+        named("carrying", message.method.as_ref().map(glob));
         named("message's params", pointers(&message.params));
         named("message's result", pointers(&message.result));
         named("message's code", message.code.as_ref().map(glob));
@@ -223,7 +223,9 @@ fn selector(it: &Selector) -> String {
 
 fn glob(it: &Glob) -> String {
     let none = it.none.iter().map(|pattern| format!("not {pattern}"));
-    let any = it.any.join(" or ");
+    let any: Vec<&str> = it.any.iter().filter(|pattern| !it.none.contains(pattern)).map(String::as_str).collect();
+    let none = none.filter(|_| any.len() == it.any.len());
+    let any = any.join(" or ");
     std::iter::once(any).filter(|any| !any.is_empty()).chain(none).collect::<Vec<_>>().join(", ")
 }
 

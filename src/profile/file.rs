@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use super::builtin;
 use super::diagnose;
 use super::json;
-use super::problem::{Problem, Report, Spot};
+use super::problem::{Problem, ProblemKind, Report, Spot};
 use super::read::Reader;
 use super::schema::FILE;
 use super::tree::{self, Entry, Node, SyntaxError, Value};
@@ -127,16 +127,18 @@ fn choices(tree: &Node) -> Vec<(String, Node)> {
 
 /// The name and the text of a profile.
 fn find(used: &Use) -> Result<(String, String), Problem> {
-    let wrong = |what: String, instead: String| {
-        let mut report = Report::new(&used.shown());
-        report.wrong(&Spot::default(), what, instead);
-        report.finish().remove(0)
+    let wrong = |what: String, instead: Option<String>| Problem {
+        file: used.shown(),
+        line: None,
+        part: None,
+        kind: ProblemKind::Wrong,
+        what,
+        instead,
     };
     if used.is_file() {
         let path = PathBuf::from(&used.profile);
-        let text = std::fs::read_to_string(&path).map_err(|error| {
-            wrong(format!("cannot read {}: {error}", used.profile), "name a profile's file".to_owned())
-        })?;
+        let text = std::fs::read_to_string(&path)
+            .map_err(|error| wrong(format!("cannot read {}: {error}", used.profile), None))?;
         let stem = path.file_stem().map_or_else(|| used.profile.clone(), |stem| stem.to_string_lossy().into_owned());
         return Ok((stem, text));
     }
@@ -148,7 +150,7 @@ fn find(used: &Use) -> Result<(String, String), Problem> {
         near.map_or_else(|| "`mishap profiles` lists them.".to_owned(), |near| format!("did you mean \"{near}\"?"));
     Err(wrong(
         format!("no profile is called \"{}\"", used.profile),
-        format!("{near} A file is named with a slash or with .toml: ./{}.toml", used.profile),
+        Some(format!("{near} A file is named with a slash or with .toml: ./{}.toml", used.profile)),
     ))
 }
 
@@ -252,7 +254,7 @@ fn fired(reader: &mut Reader<'_>, names: &[(String, Spot)]) {
         let instead = match diagnose::nearest(&fired.rule, known.iter().copied()) {
             Some(near) => format!("did you mean \"{near}\"?"),
             None if known.is_empty() => "this profile has no rules".to_owned(),
-            None => format!("its rules are {}", diagnose::list(&known)),
+            None => format!("this profile's rules: {}", known.join(", ")),
         };
         reader.report.part = fired.part;
         reader.report.wrong(&fired.spot, format!("`fired` names no rule: \"{}\"", fired.rule), instead);

@@ -67,7 +67,12 @@ impl Reader<'_> {
             Need::Optional => {}
             Need::Required => {
                 let what = format!("{named} has no `{}`", field.key);
-                self.report.wrong(&node.spot, what, format!("add `{}`: {}", field.key, field.doc));
+                let instead = match field.kind {
+                    Kind::Version => format!("add {} = 1", field.key),
+                    Kind::Text => format!("add {} = \"…\"", field.key),
+                    _ => format!("add `{}`: {}", field.key, field.doc),
+                };
+                self.report.wrong(&node.spot, what, instead);
             }
             Need::Default(text) => {
                 let node = parse_value(text).expect("a default of the schema is TOML");

@@ -98,6 +98,11 @@ impl Reader<'_> {
             }
             (Value::Table(_), None) => Some(node.clone()),
             (Value::Bool(true), _) => of(vec![]),
+            (Value::List(places), Some("window")) => {
+                let instead = format!("write reorder = {{ window = {}, order = {} }}", places.len(), node.to_toml());
+                self.refuse_with(table.name, node, &instead);
+                None
+            }
             (Value::Bool(false), _) => {
                 self.refuse_with(table.name, node, "leave the rule out");
                 None

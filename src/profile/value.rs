@@ -97,7 +97,8 @@ pub(super) fn status_pattern(text: &str) -> Result<String, String> {
 /// A JSON pointer (RFC 6901).
 pub(super) fn pointer(text: &str) -> Result<(), String> {
     if !text.is_empty() && !text.starts_with('/') {
-        return Err(format!("write \"/{text}\""));
+        let path = if text.contains('/') { text.to_owned() } else { text.replace('.', "/") };
+        return Err(format!("write \"/{path}\""));
     }
     let escaped = text.split('~').skip(1).all(|rest| rest.starts_with(['0', '1']));
     if escaped { Ok(()) } else { Err("write \"~0\" for a tilde and \"~1\" for a slash in a name".to_owned()) }
@@ -180,6 +181,7 @@ mod tests {
         assert_eq!(pointer("/arguments/tag"), Ok(()));
         assert_eq!(pointer("/_meta/mishap~1owner"), Ok(()));
         assert_eq!(pointer("tag"), Err("write \"/tag\"".to_owned()));
+        assert_eq!(pointer("arguments.tag"), Err("write \"/arguments/tag\"".to_owned()));
         assert!(pointer("/a~2").is_err());
     }
 

@@ -1,6 +1,7 @@
 //! Fills variables into rules and expectations, and decides which rules are in.
 
 use super::{Variable, Variables, is_plain, undeclared_advice};
+use crate::profile::diagnose;
 use crate::profile::problem::{Report, Spot};
 use crate::profile::schema::Kind;
 use crate::profile::tree::{Entry, Node, Value};
@@ -122,7 +123,9 @@ impl Variables {
             self.misused = true;
             let names: Vec<&str> = self.declared.iter().map(|it| it.name.as_str()).chain(RUN_TIME).collect();
             let what = format!("\"${{{name}}}\" is not declared in [vars]");
-            report.wrong(spot, what, undeclared_advice(name, &names));
+            let near = diagnose::nearest(name, names.iter().copied());
+            let declare = || format!("declare {name} in [vars]; owner.id and its like are for `rewrite` only");
+            report.wrong(spot, what, near.map_or_else(declare, |near| format!("did you mean \"{near}\"?")));
             return None;
         };
         match &variable.value.value {
