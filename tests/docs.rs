@@ -39,7 +39,8 @@ mod tests {
         ];
         tables.iter().for_each(|(title, fields)| table(&mut text, title, fields));
         table(&mut text, "Condition: a time or another fact", &WAIT);
-        for fault in &FAULTS {
+        let (built, planned): (Vec<_>, Vec<_>) = FAULTS.iter().partition(|fault| fault.built);
+        for fault in built.into_iter().chain(planned) {
             let points: Vec<_> = fault.at.iter().map(|at| at_word(*at)).collect();
             let main = fault.main.map(|main| format!(" Main parameter: `{main}`.")).unwrap_or_default();
             let built = if fault.built { "" } else { " **Not built yet.**" };
