@@ -128,6 +128,50 @@ mod tests {
         rust("src").into_iter().chain(rust("tests")).collect()
     }
 
+    /// A function ends at the first line that closes it at its own depth; rustfmt sees to that. Unit tests that stand in a
+    /// file of their own may tell a longer story.
+    #[test]
+    fn no_function_has_more_than_60_lines() {
+        let mut long = Vec::new();
+        let stories = ["playbook", "tests.rs"];
+        for file in sources().iter().filter(|file| !stories.iter().any(|story| file.path.contains(story))) {
+            let lines: Vec<_> = file.text.lines().collect();
+            for (start, line) in lines.iter().enumerate().filter(|(_, line)| opens_a_function(line)) {
+                let depth = line.len() - line.trim_start().len();
+                let close = format!("{}}}", " ".repeat(depth));
+                let length = lines[start..].iter().position(|line| **line == close).map_or(1, |end| end + 1);
+                if length > 60 {
+                    long.push(format!("{}:{}: {length} lines", file.path, start + 1));
+                }
+            }
+        }
+        none(&long, "a function does one thing");
+    }
+
+    fn opens_a_function(line: &str) -> bool {
+        let named = line.trim_start().starts_with("fn ") || line.contains(" fn ");
+        named && !line.trim_start().starts_with("//") && line.ends_with(['{', '('])
+    }
+
+    /// A comment that sends its reader somewhere sends them to a page of the tree.
+    #[test]
+    fn every_page_that_is_named_is_there() {
+        let tree = files("");
+        let pages: Vec<_> = tree.iter().filter_map(|file| file.path.strip_suffix(".md")).collect();
+        let is_there = |named: &str| pages.iter().any(|page| *page == named || page.ends_with(&format!("/{named}")));
+        let mut lost = Vec::new();
+        for file in tree.iter().filter(|file| !file.path.ends_with("layering.rs")) {
+            for before in file.text.split(".md").collect::<Vec<_>>().split_last().map_or(&[][..], |(_, all)| all) {
+                let named = before.rsplit(|c: char| !(c.is_ascii_alphanumeric() || "-_/".contains(c))).next();
+                let named = named.unwrap_or_default().trim_start_matches('/');
+                if !named.is_empty() && !named.contains("//") && !is_there(named) {
+                    lost.push(format!("{}: {named}.md", file.path));
+                }
+            }
+        }
+        none(&lost, "a page that is not there");
+    }
+
     #[test]
     fn every_source_file_says_what_it_is() {
         let sources = sources();

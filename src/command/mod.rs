@@ -16,7 +16,7 @@ use crate::cli::{Cli, Command};
 /// What a subcommand ends with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Exit {
-    /// The exit status (design.md 6).
+    /// The exit status (README.md, "The verdict and the exit status").
     pub code: u8,
     /// Why, for the last line on stderr; none where a 0 needs no word.
     pub why: Option<String>,

@@ -1,7 +1,7 @@
 //! Chance by identity: what is drawn depends on the seed, the rule, the point and the purpose, and on nothing else.
 //!
 //! There is no generator that is passed around, so that the order in which things are asked cannot change a fate
-//! (design.md 3). The arithmetic is our own: a release of a library must not change what a seed means.
+//! (ARCHITECTURE.md, "The seam"). The arithmetic is our own: a release of a library must not change what a seed means.
 
 use std::time::Duration;
 

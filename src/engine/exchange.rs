@@ -1,7 +1,7 @@
 //! One HTTP request and its whole answer: its kind, its key, how far each leg is, and how its body is looked at.
 //!
 //! **Keys.** An exchange's key is its identity within its session, so that concurrency cannot change what is drawn for
-//! it (design.md 3). A point's key is `SESSION/EXCHANGE/POINT#ORDINAL`, e.g. `s1/post:2/block#3`:
+//! it (ARCHITECTURE.md, "The seam"). A point's key is `SESSION/EXCHANGE/POINT#ORDINAL`, e.g. `s1/post:2/block#3`:
 //!
 //! * the session is `s1`, `s2`, ...; `s0` is none;
 //! * a POST that carries a request is `post:ID`, a listen `listen:ID` (a string id in quotes); the second use of the

@@ -1,4 +1,4 @@
-//! What is written down: a line for each point, decision and gate, and the tallies of the rules (design.md 7).
+//! What is written down: a line for each point, decision and gate, and the tallies of the rules (docs/journal.md).
 //!
 //! The one rule it keeps: nothing secret leaves the engine. Tokens, cookies and session ids are stand-ins here.
 

@@ -1,4 +1,4 @@
-//! What the engine writes down: every point, every decision, every gate, as data (design.md 7), and their sum.
+//! What the engine writes down: every point, every decision, every gate, as data (docs/journal.md), and their sum.
 //!
 //! A point's line is written when it has passed or it is known that it never will. Text that may hold a secret is a
 //! hash before it comes here. Times are microseconds since the run began.

@@ -1,4 +1,4 @@
-//! The verdict: what a run amounts to, on one screen, and the exit status that follows (design.md 6).
+//! The verdict: what a run amounts to, on one screen, and the exit status that follows (README.md, "The verdict and the exit status").
 //!
 //! The one rule: a run that tested nothing is not green. Every reason is listed; the first of them is the exit status.
 
