@@ -284,3 +284,21 @@ fn a_reset_waits_until_its_reader_has_read() {
     let error = client.read_to_end(&mut Vec::new()).unwrap_err();
     assert_eq!(error.kind(), std::io::ErrorKind::ConnectionReset);
 }
+
+// The server got the request, the client never learns: its leg ends as the rule says, not as the server's then does.
+#[test]
+fn a_cut_after_a_request_ends_the_clients_leg_whether_or_not_the_run_is_recorded() {
+    let upstream = Upstream::listen();
+    for (ending, seen) in [("fin", Closed::Fin), ("reset", Closed::Reset)] {
+        for other in ["close", "drain"] {
+            let cut = format!("cut = {{ ending = \"{ending}\", where = \"after\", other-leg = \"{other}\" }}");
+            let rule = format!("match = {{ stream = \"post\", at = \"request\" }}\n{cut}");
+            let (recorded, _entries) = Rim::recorded(&upstream, &format!("[[rule]]\nname = \"r\"\n{rule}"));
+            for rim in [Rim::ruled(&upstream, &rule), recorded] {
+                let mut client = call(&rim);
+                let _server = called(&upstream);
+                assert_eq!(client.closed(), seen, "{ending}, {other}");
+            }
+        }
+    }
+}

@@ -43,29 +43,35 @@ impl ClientBody {
 
     /// Waits for the answer's head. An end in its place ends the client's leg, and this never returns.
     pub(crate) async fn head(&mut self) -> AnswerHead {
-        poll_fn(|cx| match &mut self.reading {
-            Some(reading) => match reading.poll_read(cx) {
-                Poll::Ready(Read::Head(head, source)) => Poll::Ready((head, source)),
-                Poll::Ready(Read::End(ending)) => {
+        poll_fn(|cx| {
+            // A cut comes first: what a server's leg shows that was closed by command is no end of its own.
+            if self.poll_cut(cx) {
+                return Poll::Pending;
+            }
+            match self.reading.as_mut().map(|reading| reading.poll_read(cx)) {
+                Some(Poll::Ready(Read::Head(head, source))) => return Poll::Ready((head, source)),
+                Some(Poll::Ready(Read::End(ending))) => {
                     self.ended_before_head(ending);
-                    self.poll_cut_before_head(cx)
+                    self.poll_cut(cx);
                 }
-                Poll::Ready(Read::Data(_)) | Poll::Pending => self.poll_cut_before_head(cx),
-            },
-            None => self.poll_cut_before_head(cx),
+                Some(Poll::Ready(Read::Data(_)) | Poll::Pending) | None => {}
+            }
+            Poll::Pending
         })
         .await
     }
 
-    fn poll_cut_before_head(&mut self, cx: &mut Context<'_>) -> Poll<AnswerHead> {
-        if let Some(exchange) = self.exchange.clone() {
-            exchange.watch(cx.waker());
-            self.obey(&exchange);
-            if let Some(finish) = exchange.take_cut() {
-                self.end(finish);
-            }
+    /// Does what the engine has decided about the legs. Returns whether the client's is cut.
+    fn poll_cut(&mut self, cx: &mut Context<'_>) -> bool {
+        let Some(exchange) = self.exchange.clone() else { return false };
+        exchange.watch(cx.waker());
+        self.obey(&exchange);
+        let cut = exchange.take_cut();
+        let is_cut = cut.is_some();
+        if let Some(finish) = cut {
+            self.end(finish);
         }
-        Poll::Pending
+        is_cut
     }
 
     fn ended_before_head(&mut self, ending: Ending) {
