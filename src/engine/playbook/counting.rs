@@ -1,5 +1,7 @@
 //! Which points a rule fires at: counters, scopes, switches, chance, and what the seed decides.
 
+use proptest::prelude::*;
+
 use super::super::condition::{Condition, Time};
 use super::super::engine::Setup;
 use super::super::fault::Fault;
@@ -9,7 +11,7 @@ use super::super::rule::Rule;
 use super::super::selector::{At, Selector};
 use super::super::trigger::{Scope, Trigger};
 use super::Play;
-use super::tools::{after, delay, ms, of, rule, seen};
+use super::tools::{after, answer, delay, ms, notification, of, rule, seen};
 
 /// A rule that delays calls, so that those it fires at are those that are not forwarded at once.
 fn slow(trigger: Trigger) -> Rule {
@@ -153,4 +155,50 @@ fn the_seed_decides_and_the_order_of_arrival_does_not() {
     assert_ne!(fates(1, &forwards), fates(2, &forwards));
     let held = fates(1, &forwards).iter().filter(|(_, held)| *held > 0).count();
     assert!((10..31).contains(&held), "half of forty, more or less: {held}");
+}
+
+/// Requests of three sessions with answers of several blocks, told in any order: the decisions, sorted.
+fn decisions(seed: u64, traffic: &[(usize, u64)]) -> Vec<String> {
+    let jitter = || Fault::Delay(Delay { time: Time::Around(ms(20), ms(30)), overtake: false });
+    let maybe = || Trigger { probability: 0.5, ..Trigger::default() };
+    let points = [At::Request, At::Head, At::Block, At::End];
+    let rules = points.map(|at| Rule { trigger: maybe(), ..rule(at.word(), Selector::any(at), jitter()) });
+    let mut play = Play::with(Setup { rules: rules.to_vec(), seed, record: true });
+    for session in ["A", "B", "C"] {
+        play.sends(session, "POST", &[("mcp-session-id", session)], r#"{"id":0,"method":"initialize"}"#);
+    }
+    for (session, id) in traffic {
+        let name = format!("{session}-{id}");
+        let body = format!(r#"{{"id":{id},"method":"tools/call"}}"#);
+        play.sends(&name, "POST", &[("mcp-session-id", ["A", "B", "C"][*session])], &body).waits(60);
+        play.streams(&name).data(&name, &[notification(1), answer(*id)].concat()).ends(&name);
+    }
+    play.waits(1_000);
+    let mut decisions: Vec<String> = play
+        .entries
+        .iter()
+        .filter_map(|entry| if let Entry::Decision(decision) = entry { Some(decision) } else { None })
+        .map(|decision| format!("{} {} {} {:?}", decision.rule, decision.key, decision.fired, decision.draws))
+        .collect();
+    decisions.sort_unstable();
+    decisions
+}
+
+fn traffic() -> Vec<(usize, u64)> {
+    (0..3).flat_map(|session| (1..5).map(move |id| (session, id))).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// All but the order of initialize and of equal keys may change.
+    #[test]
+    fn a_fate_depends_on_the_seed_and_on_who_it_is_and_on_no_order(
+        seed in any::<u64>(),
+        shuffled in Just(traffic()).prop_shuffle(),
+    ) {
+        let told = decisions(seed, &traffic());
+        prop_assert_eq!(&decisions(seed, &shuffled), &told);
+        prop_assert_ne!(&decisions(seed.wrapping_add(1), &shuffled), &told);
+    }
 }
