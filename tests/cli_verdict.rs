@@ -113,6 +113,8 @@ mod tests {
         let journal = scratch.path("run.ndjson");
         let drawn = Mishap::run(&["report", journal.to_str().expect("the path is text")]).stdout;
         for expected in [
+            "verdict\n  mine/late: matched 1, fired 1, effective 1\n  gate mine/late: 1 opened by ",
+            "\n  exit 0: every rule was effective\n",
             "  GET                 │",
             "  POST 1 tools/call   │◀──────│◀──────│  end: eof",
             "! late: held ",

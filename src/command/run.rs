@@ -19,7 +19,7 @@ use super::Exit;
 use crate::cli::RunArgs;
 use crate::engine::engine::{Engine, Setup};
 use crate::engine::record::{Entry, PointFate, Summary};
-use crate::journal::{Closed, Header, Journal, ProfileUse, SCHEMA, Sink, queue, utc};
+use crate::journal::{Header, Journal, ProfileUse, SCHEMA, Sink, queue, utc};
 use crate::proxy::{Clock, Config, Proxy, Records};
 use crate::report::verdict::{Facts, Verdict, gate_words};
 use crate::report::words::count;
@@ -78,10 +78,12 @@ async fn carry_out(plan: &Plan<'_>, out: &mut dyn Write, err: &mut dyn Write) ->
             Ok(Err(Exit::because(code, "aborted by a second signal, without a verdict")))
         }
     };
-    let closed = journal.map(Journal::close);
-    match outcome? {
-        Ok((summary, ended)) => judge(plan, summary, ended, closed, err),
-        Err(exit) => Ok(exit),
+    match outcome {
+        Ok(Ok((summary, ended))) => judge(plan, summary, ended, journal, err),
+        failed => {
+            let _ = journal.map(|journal| journal.close(None));
+            failed.map(|failed| failed.err().unwrap_or(Exit::DONE))
+        }
     }
 }
 
@@ -163,10 +165,13 @@ fn judge(
     plan: &Plan<'_>,
     summary: Summary,
     mut ended: Ended,
-    closed: Option<Closed>,
+    journal: Option<Journal>,
     err: &mut dyn Write,
 ) -> io::Result<Exit> {
     let path = plan.args.journal.as_deref().unwrap_or_else(|| "".as_ref()).display();
+    let Ended { command, ours } = ended.clone();
+    let facts = Facts { summary, command, ours, seed: plan.seed, again: plan.again.clone(), journal: None };
+    let closed = journal.map(|journal| journal.close(Some(Verdict::of(facts.clone()).line())));
     if let Some(error) = closed.as_ref().and_then(|closed| closed.error.as_ref()) {
         ended.ours.push(format!("journal {path}: {error}"));
     }
@@ -175,7 +180,7 @@ fn judge(
         dropped => format!("{path}, {} entries, {dropped} more are missing", closed.written),
     });
     let Ended { command, ours } = ended;
-    let facts = Facts { summary, command, ours, seed: plan.seed, again: plan.again.clone(), journal };
+    let facts = Facts { command, ours, journal, ..facts };
     let verdict = Verdict::of(facts);
     write!(err, "{verdict}")?;
     let reason = verdict.exit();

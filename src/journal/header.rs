@@ -18,6 +18,8 @@ pub enum Line {
     Run(Header),
     /// What the engine wrote down.
     Entry(Box<Entry>),
+    /// `kind = "verdict"`: the line before the last.
+    Verdict(VerdictLine),
     /// `kind = "closed"`: the last line; missing after a crash.
     Closed(Footer),
 }
@@ -62,6 +64,36 @@ pub struct ProfileUse {
     pub vars: BTreeMap<String, String>,
     /// A hash of its text.
     pub hash: String,
+}
+
+/// What the run amounted to, for programs: what the verdict says on the screen.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct VerdictLine {
+    /// The exit status.
+    pub exit: u8,
+    /// Why.
+    pub why: String,
+    /// Each rule, in written order.
+    pub rules: Vec<RuleLine>,
+    /// What became of the gates, a line for each rule and kind of opening, in words.
+    pub gates: Vec<String>,
+}
+
+/// How often a rule was selected, fired and was effective.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct RuleLine {
+    /// The rule's full name.
+    pub name: String,
+    /// How many points it selected.
+    pub matched: u64,
+    /// How often it fired.
+    pub fired: u64,
+    /// How often the wire changed, or the order it stands for was ensured.
+    pub effective: u64,
+    /// Whether it may stay without effect.
+    pub optional: bool,
 }
 
 /// How much the journal holds.

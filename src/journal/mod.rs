@@ -10,6 +10,6 @@ mod writer;
 #[cfg(test)]
 mod tests;
 
-pub use header::{Footer, Header, Line, ProfileUse, SCHEMA, utc};
+pub use header::{Footer, Header, Line, ProfileUse, RuleLine, SCHEMA, VerdictLine, utc};
 pub use read::{parse, read};
 pub use writer::{Closed, Journal, Queue, Sink, queue};

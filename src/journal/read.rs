@@ -46,6 +46,7 @@ fn line(text: &[u8]) -> Option<Line> {
     let kind = value.get("kind")?.as_str()?.to_owned();
     match kind.as_str() {
         "run" => shaped(value).map(Line::Run),
+        "verdict" => shaped(value).map(Line::Verdict),
         "closed" => shaped(value).map(Line::Closed),
         "point" => shaped(value).map(Entry::Point).map(Line::from),
         "decision" => shaped(value).map(Entry::Decision).map(Line::from),

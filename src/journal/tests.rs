@@ -117,11 +117,17 @@ fn entries() -> Vec<Entry> {
     ]
 }
 
+fn verdict() -> VerdictLine {
+    let rule = RuleLine { name: "late/hold".to_owned(), matched: 2, fired: 1, effective: 0, optional: true };
+    let gates = vec!["late/hold: 1 still closed".to_owned()];
+    VerdictLine { exit: 4, why: "it never fired".to_owned(), rules: vec![rule], gates }
+}
+
 fn written(scratch: &Scratch) -> Vec<u8> {
     let (sink, queue) = queue();
     let journal = Journal::create(&scratch.0, &header(), queue).expect("the scratch folder can be written");
     entries().into_iter().for_each(|entry| sink.record(entry));
-    let closed = journal.close();
+    let closed = journal.close(Some(verdict()));
     assert_eq!((closed.written, closed.dropped, closed.error.is_none()), (5, 0, true));
     std::fs::read(&scratch.0).expect("the journal was written")
 }
@@ -132,6 +138,7 @@ fn what_was_recorded_is_read_back_between_its_header_and_its_footer() {
     written(&scratch);
     let mut expected = vec![Line::Run(header())];
     expected.extend(entries().into_iter().map(Line::from));
+    expected.push(Line::Verdict(verdict()));
     expected.push(Line::Closed(Footer { written: 5, dropped: 0 }));
     assert_eq!(read(&scratch.0).expect("it is a journal"), expected);
 }

@@ -13,7 +13,7 @@ use std::thread::JoinHandle;
 
 use serde::Serialize;
 
-use super::header::{Footer, Header};
+use super::header::{Footer, Header, VerdictLine};
 use crate::engine::record::Entry;
 
 /// How many entries may wait for the writer; beyond that they are dropped and counted. About 10 MB at their usual size.
@@ -54,7 +54,7 @@ pub struct Closed {
 #[derive(Debug)]
 enum Message {
     Entry(Box<Entry>),
-    Close,
+    Close(Option<Box<VerdictLine>>),
 }
 
 /// A line with its kind, as it is written. [`Entry`] brings its own.
@@ -62,6 +62,7 @@ enum Message {
 #[serde(tag = "kind", rename_all = "kebab-case")]
 enum Framed<'a> {
     Run(&'a Header),
+    Verdict(&'a VerdictLine),
     Closed(&'a Footer),
 }
 
@@ -111,11 +112,11 @@ impl Journal {
         Ok(Self { sink, writer })
     }
 
-    /// Writes what waits and the footer, and ends the thread. What is recorded later is lost.
+    /// Writes what waits, the verdict if there is one, and the footer, and ends the thread. What is recorded later is lost.
     #[must_use]
-    pub fn close(self) -> Closed {
+    pub fn close(self, verdict: Option<VerdictLine>) -> Closed {
         // Waits for room in the queue: this is not the data path. An error means the writer is gone; join says why.
-        let _ = self.sink.entries.send(Message::Close);
+        let _ = self.sink.entries.send(Message::Close(verdict.map(Box::new)));
         let (written, result) =
             self.writer.join().unwrap_or_else(|_| (0, Err(io::Error::other("the journal's writer panicked"))));
         Closed { written, dropped: self.sink.dropped.load(Ordering::Relaxed), error: result.err() }
@@ -127,7 +128,15 @@ impl Journal {
 fn write_all(file: &mut impl Write, entries: &Receiver<Message>, dropped: &AtomicU64) -> (u64, io::Result<()>) {
     let mut written = 0;
     let mut result = Ok(());
-    while let Some(Message::Entry(entry)) = next(file, entries, &mut result) {
+    let mut verdict = None;
+    while let Some(message) = next(file, entries, &mut result) {
+        let entry = match message {
+            Message::Entry(entry) => entry,
+            Message::Close(last) => {
+                verdict = last;
+                break;
+            }
+        };
         if result.is_ok() {
             result = line(file, &entry);
         }
@@ -137,6 +146,9 @@ fn write_all(file: &mut impl Write, entries: &Receiver<Message>, dropped: &Atomi
         }
     }
     let footer = Footer { written, dropped: dropped.load(Ordering::Relaxed) };
+    if let (Ok(()), Some(verdict)) = (&result, &verdict) {
+        result = line(file, &Framed::Verdict(verdict));
+    }
     let result = result.and_then(|()| line(file, &Framed::Closed(&footer))).and_then(|()| file.flush());
     (written, result)
 }
@@ -204,7 +216,7 @@ mod tests {
         for seq in 0..3 {
             sink.record(note(seq));
         }
-        sink.entries.send(Message::Close).expect("there is room");
+        sink.entries.send(Message::Close(None)).expect("there is room");
         let one_line = serde_json::to_vec(&note(0)).expect("a note is JSON").len() + 1;
         let mut disk = Full { room: one_line, text: Vec::new() };
         let (written, result) = write_all(&mut disk, &queue.entries, &queue.sink.dropped);

@@ -11,7 +11,7 @@ mod rows;
 
 use std::fmt::Write as _;
 
-use crate::journal::{Footer, Header, Line};
+use crate::journal::{Footer, Header, Line, RuleLine, VerdictLine};
 pub use excerpt::excerpt;
 use lanes::{HEADING, draw};
 use rows::rows;
@@ -23,18 +23,19 @@ const COLUMNS: usize = 100;
 #[must_use]
 pub fn timeline(lines: &[Line]) -> String {
     let mut text = String::new();
-    let mut entries = Vec::new();
+    let (mut entries, mut verdict) = (Vec::new(), String::new());
     let mut last = "no last line: the run did not end by itself, entries may be missing\n".to_owned();
     for line in lines {
         match line {
             Line::Run(header) => text.push_str(&heading(header)),
             Line::Entry(entry) => entries.push(&**entry),
+            Line::Verdict(line) => verdict = judged(line),
             Line::Closed(footer) => last = ending(footer),
         }
     }
     text.push_str(HEADING);
     rows(&entries).iter().for_each(|row| draw(row, COLUMNS, &mut text));
-    text + &last
+    text + &verdict + &last
 }
 
 fn heading(header: &Header) -> String {
@@ -45,6 +46,19 @@ fn heading(header: &Header) -> String {
         let vars: String = profile.vars.iter().map(|(name, value)| format!(", {name}={value}")).collect();
         let _ = writeln!(text, "profile {}{vars}", profile.name);
     }
+    text
+}
+
+/// The verdict, as the run said it.
+fn judged(line: &VerdictLine) -> String {
+    let mut text = "\nverdict\n".to_owned();
+    for RuleLine { name, matched, fired, effective, optional } in &line.rules {
+        let may = if *optional { ", optional" } else { "" };
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "  {name}: matched {matched}, fired {fired}, effective {effective}{may}");
+    }
+    line.gates.iter().for_each(|gate| _ = writeln!(text, "  gate {gate}"));
+    let _ = writeln!(text, "  exit {}: {}", line.exit, line.why);
     text
 }
 

@@ -7,6 +7,7 @@ use std::fmt;
 use super::names;
 use super::words::{count, span};
 use crate::engine::record::{GateEntry, Opened, RuleTally, Summary};
+use crate::journal::{RuleLine, VerdictLine};
 
 /// What a verdict is made from.
 #[derive(Debug, Clone, Default)]
@@ -74,6 +75,21 @@ impl Verdict {
         }
     }
 
+    /// The verdict as a journal's line. What becomes of the journal itself is not in it: it is written first.
+    #[must_use]
+    pub fn line(&self) -> VerdictLine {
+        let Reason { code, why } = self.exit();
+        let gates = gate_groups(&self.facts.summary.gates);
+        let rules = self.facts.summary.rules.iter().cloned().map(|rule| RuleLine {
+            name: rule.name,
+            matched: rule.matched,
+            fired: rule.fired,
+            effective: rule.effective,
+            optional: rule.optional,
+        });
+        VerdictLine { exit: code, why, rules: rules.collect(), gates }
+    }
+
     /// Every reason not to end with 0, in order of weight.
     #[must_use]
     pub fn reasons(&self) -> &[Reason] {
@@ -86,7 +102,7 @@ impl fmt::Display for Verdict {
         let summary = &self.facts.summary;
         writeln!(f, "mishap: verdict")?;
         write_rules(f, &summary.rules)?;
-        write_gates(f, &summary.gates)?;
+        gate_groups(&summary.gates).iter().try_for_each(|line| writeln!(f, "  gate {line}"))?;
         if self.reasons.len() > 1 {
             self.reasons.iter().try_for_each(|reason| writeln!(f, "  exit {}: {}", reason.code, reason.why))?;
         }
@@ -117,7 +133,7 @@ fn write_rules(f: &mut fmt::Formatter<'_>, rules: &[RuleTally]) -> fmt::Result {
 }
 
 /// One line for each rule and kind of opening: twenty sessions are one line, not twenty.
-fn write_gates(f: &mut fmt::Formatter<'_>, gates: &[GateEntry]) -> fmt::Result {
+fn gate_groups(gates: &[GateEntry]) -> Vec<String> {
     let mut groups: Vec<Vec<&GateEntry>> = Vec::new();
     for gate in gates {
         let alike = |group: &&mut Vec<&GateEntry>| group[0].rule == gate.rule && kind(group[0]) == kind(gate);
@@ -126,7 +142,7 @@ fn write_gates(f: &mut fmt::Formatter<'_>, gates: &[GateEntry]) -> fmt::Result {
             None => groups.push(vec![gate]),
         }
     }
-    groups.iter().try_for_each(|group| writeln!(f, "  gate {}: {}", group[0].rule, opening(group)))
+    groups.iter().map(|group| format!("{}: {}", group[0].rule, opening(group))).collect()
 }
 
 fn kind(gate: &GateEntry) -> std::mem::Discriminant<Opened> {

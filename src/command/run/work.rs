@@ -16,7 +16,7 @@ use crate::command::Exit;
 use crate::report::verdict::CommandEnd;
 
 /// How the waiting ended.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Ended {
     /// How the command ended; `None` in the foreground.
     pub(super) command: Option<CommandEnd>,

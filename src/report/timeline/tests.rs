@@ -333,6 +333,15 @@ fn notes_parties_and_losses_are_in_it() {
 }
 
 #[test]
+fn the_verdict_stands_at_the_end() {
+    let rule = RuleLine { name: "p/a".to_owned(), matched: 2, fired: 1, ..RuleLine::default() };
+    let line = VerdictLine { exit: 4, why: "so".to_owned(), rules: vec![rule], gates: vec!["p/a: 1".to_owned()] };
+    let text = timeline(&[Line::Verdict(line), Line::Closed(Footer::default())]);
+    let expected = "\nverdict\n  p/a: matched 2, fired 1, effective 0\n  gate p/a: 1\n  exit 4: so\n";
+    assert!(text.ends_with(expected), "{text}");
+}
+
+#[test]
 fn a_resume_is_named_after_the_stream_it_continues() {
     let mut story = Story::default();
     story.point("s1/post:1/request#1", "post", |point| point.rpc = rpc("request", "tools/call", Some("1")));
