@@ -112,6 +112,15 @@ async fn drive(leg: Leg, client: &Arc<Client>) {
     }
 }
 
+/// hyper answers what is no HTTP by itself, and that answer cannot carry the marker.
+fn note(conn: ConnId, error: &hyper::Error) {
+    if error.is_parse() {
+        tracing::warn!(%error, conn = conn.0, "a client sent what is no HTTP, and was told so");
+    } else {
+        tracing::debug!(%error, conn = conn.0, "a client's connection has ended");
+    }
+}
+
 // === Client ===
 
 impl Client {
@@ -195,9 +204,10 @@ impl Future for Driving {
             let http = self.http.as_mut().expect("polled only while driving");
             if let Poll::Ready(end) = Pin::new(http).poll(cx) {
                 if let Err(error) = end {
-                    tracing::debug!(%error, conn = self.client.id.0, "client connection");
+                    note(self.client.id, &error);
                 }
                 let cut = self.client.link.cut_due();
+                self.client.link.over();
                 return Poll::Ready((self.give_back(), cut));
             }
             if let Some(cut) = self.client.link.cut_due() {

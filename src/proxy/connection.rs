@@ -111,6 +111,7 @@ impl Future for Driving {
             if over.is_pending() && cut.is_none() {
                 return Poll::Pending;
             }
+            self.link.over();
         }
         let http = self.http.take().expect("polled only while driving");
         Poll::Ready((http.into_parts().io.into_inner(), cut))

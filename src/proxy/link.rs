@@ -38,6 +38,8 @@ struct State {
     marks: VecDeque<Due>,
     own: VecDeque<Bytes>,
     cut: Option<Cut>,
+    /// Nothing can be asked of the connection any more.
+    over: bool,
     retired: Option<Ending>,
     /// Of the future that drives the connection.
     waker: Option<Waker>,
@@ -164,19 +166,36 @@ impl Link {
         self.state().own.pop_front()
     }
 
-    /// Ends the connection. The first cut counts.
-    pub(crate) fn cut(&self, mut cut: Cut) {
+    /// Ends the connection. The first cut counts; of a later one only the unit does. Returns the unit if nobody else will
+    /// report it, because the connection has ended already.
+    pub(crate) fn cut(&self, mut cut: Cut) -> Option<UnitId> {
         cut.flushes = self.flushes.load(Ordering::Relaxed);
         let mut state = self.state();
-        state.cut.get_or_insert(cut);
+        if state.over {
+            return cut.unit;
+        }
+        match &mut state.cut {
+            Some(first) if first.unit.is_none() => first.unit = cut.unit,
+            Some(_) => return cut.unit,
+            none => *none = Some(cut),
+        }
         state.wake();
+        None
     }
 
     /// Takes the cut if everything that was to leave before it has left.
     pub(crate) fn cut_due(&self) -> Option<Cut> {
         let flushes = self.flushes.load(Ordering::Relaxed);
         let fenced = self.untaken() == 0;
-        self.state().cut.take_if(|cut| !cut.fence || (fenced && cut.flushes < flushes))
+        let mut state = self.state();
+        let due = state.cut.take_if(|cut| !cut.fence || (fenced && cut.flushes < flushes));
+        state.over |= due.is_some();
+        due
+    }
+
+    /// The connection has ended by itself.
+    pub(crate) fn over(&self) {
+        self.state().over = true;
     }
 
     /// Takes a cut of a connection on which HTTP has not begun.

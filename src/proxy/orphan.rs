@@ -53,10 +53,13 @@ impl Orphan {
             State::Waiting => None,
             State::Draining(unit) | State::Kept(unit) => Some(unit),
         };
-        match self.exchange.way.link() {
+        let unreported = match self.exchange.way.link() {
             Some(link) if !self.exchange.is_severed() => link.cut(Cut { unit, ..Cut::at_once(Ending::Fin) }),
-            Some(_) => {}
-            None => unit.into_iter().for_each(|unit| run.passed(unit)),
+            Some(_) => None,
+            None => unit,
+        };
+        if let Some(unit) = unreported {
+            run.passed(unit);
         }
     }
 

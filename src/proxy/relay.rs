@@ -222,12 +222,10 @@ impl ClientBody {
         }
         self.phase = Phase::Cut;
         let tail = finish.inside.map(|inside| Tail { inside, chunked: self.framing == Framing::Chunks });
-        self.client.link.cut(Cut {
-            tail,
-            settle: finish.settle,
-            unit: Some(finish.unit),
-            ..Cut::after_all(finish.ending)
-        });
+        let cut = Cut { tail, settle: finish.settle, unit: Some(finish.unit), ..Cut::after_all(finish.ending) };
+        if let Some(unit) = self.client.link.cut(cut) {
+            self.client.link.run().passed(unit);
+        }
     }
 
     pub(crate) fn exchange_id(&self) -> Option<ExchangeId> {

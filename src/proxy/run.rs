@@ -180,10 +180,8 @@ impl Run {
             // It never reached the server, or the server is done with it.
             return Some(Event::Passed { unit });
         };
-        if matches!(fate, Fate::Close | Fate::Reset) {
-            link.cut(Cut { unit: Some(unit), ..Cut::of(fate) });
-        }
-        None
+        let cut = matches!(fate, Fate::Close | Fate::Reset).then(|| Cut { unit: Some(unit), ..Cut::of(fate) });
+        cut.and_then(|cut| link.cut(cut)).map(|unit| Event::Passed { unit })
     }
 
     // --- time and the end
