@@ -30,7 +30,7 @@ mod tests {
 
     #[test]
     fn in_the_foreground_the_url_is_the_first_and_only_line_on_stdout() {
-        for signal in [Signal::INT, Signal::TERM] {
+        for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
             let mut mishap = Mishap::start(&["run", "-u", &url()]);
             let printed = mishap.line();
             assert!(printed.starts_with("http://127.0.0.1:") && printed.ends_with("/mcp"), "{printed}");

@@ -16,6 +16,9 @@ use super::record::PointFate;
 use super::selector::At;
 use super::sse::BlockKind;
 
+/// What keeping a parcel costs beside its bytes, in bytes: 336,000 held events of 48 bytes took 711 MiB.
+const PARCEL: usize = 2048;
+
 /// A point's stable name (see `exchange.rs`), written out only where it is read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Key {
@@ -207,6 +210,11 @@ impl Parcel {
         })
     }
 
+    /// What it costs to keep it: its bytes, and what is known of them, which for tiny events is far more.
+    fn weight(&self) -> usize {
+        self.bytes() + PARCEL
+    }
+
     pub(super) fn bytes(&self) -> usize {
         match &self.out {
             Out::Bytes(bytes) => bytes.len(),
@@ -219,7 +227,7 @@ impl Parcel {
 #[derive(Debug, Default)]
 pub(super) struct Lane {
     pub(super) parcels: VecDeque<Parcel>,
-    /// How many bytes stand in it.
+    /// How many bytes of memory stand in it.
     pub(super) bytes: usize,
     /// Whether some parcel may wait for more than a time.
     pub(super) gated: bool,
@@ -237,20 +245,20 @@ impl Lane {
     }
 
     pub(super) fn push(&mut self, parcel: Parcel) {
-        self.bytes += parcel.bytes();
+        self.bytes += parcel.weight();
         self.gated |= !parcel.waits.is_empty();
         self.parcels.push_back(parcel);
     }
 
     /// What was split from a parcel that has left stands before all others.
     pub(super) fn put_back(&mut self, parcel: Parcel) {
-        self.bytes += parcel.bytes();
+        self.bytes += parcel.weight();
         self.parcels.push_front(parcel);
     }
 
     pub(super) fn take(&mut self, index: usize) -> Option<Parcel> {
         let parcel = self.parcels.remove(index)?;
-        self.bytes -= parcel.bytes();
+        self.bytes -= parcel.weight();
         Some(parcel)
     }
 

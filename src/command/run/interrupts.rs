@@ -1,4 +1,4 @@
-//! SIGINT and SIGTERM as facts that a run can wait for. The first asks for the end and the verdict, the second aborts.
+//! SIGINT, SIGTERM and SIGHUP as facts that a run can wait for. The first asks for the end and the verdict, the second aborts.
 
 use std::io;
 
@@ -19,16 +19,19 @@ struct Seen {
 }
 
 impl Interrupts {
-    /// Begins to take both signals, which from now on do not end the process. Call it inside the runtime.
+    /// Begins to take these signals, which from now on do not end the process. Call it inside the runtime.
     pub(super) fn listen() -> io::Result<Self> {
         let mut interrupt = signal(SignalKind::interrupt())?;
         let mut terminate = signal(SignalKind::terminate())?;
+        // A terminal or a remote session that closes: what was started must not stay behind.
+        let mut hang_up = signal(SignalKind::hangup())?;
         let (seen, receiver) = watch::channel(Seen::default());
         tokio::spawn(async move {
             loop {
                 let last = tokio::select! {
                     _ = interrupt.recv() => Signal::INT,
                     _ = terminate.recv() => Signal::TERM,
+                    _ = hang_up.recv() => Signal::HUP,
                 };
                 seen.send_modify(|seen| *seen = Seen { number: seen.number + 1, last: Some(last) });
             }
@@ -36,7 +39,7 @@ impl Interrupts {
         Ok(Self { seen: receiver })
     }
 
-    /// Waits for the `nth` signal of both kinds together, from 1. Cancel safe.
+    /// Waits for the `nth` signal of all kinds together, from 1. Cancel safe.
     pub(super) async fn nth(&self, nth: u32) -> Signal {
         let mut seen = self.seen.clone();
         match seen.wait_for(|seen| seen.number >= nth).await.map(|seen| seen.last) {
