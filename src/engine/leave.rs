@@ -124,10 +124,19 @@ impl Engine {
         let point = parcel.points.last().map(|(_, point)| point.clone());
         let forwarded = matches!(parcel.out, Out::Forward(_));
         let (now_cuts, later): (Vec<_>, Vec<_>) = cuts.into_iter().partition(|cut| !cut.later);
+        let arm = |engine: &mut Self, point: &Point| {
+            for cut in &later {
+                engine.arm_cut(id, ArmedCut { rule: cut.rule, point: point.clone(), timer: None });
+            }
+        };
+        // Before a request is sent: whether its answer may be relayed unseen depends on the cuts that wait for it.
+        if let Some(point) = point.as_ref().filter(|_| forwarded) {
+            arm(self, point);
+        }
         self.command(now, id, parcel, if forwarded { now_cuts.clone() } else { Vec::new() });
         let Some(point) = point else { return };
-        for cut in later {
-            self.arm_cut(id, ArmedCut { rule: cut.rule, point: point.clone(), timer: None });
+        if !forwarded {
+            arm(self, &point);
         }
         if let Some(cut) = now_cuts.first().filter(|_| !forwarded) {
             self.cut(now, id, cut.rule, &point, None);
@@ -231,9 +240,9 @@ impl Engine {
                 format!("{key}: identity encoding is asked of the server, here and wherever a rule looks inside"),
             );
         }
+        let relayed = cuts.is_empty() && self.may_relay(id);
         let unit = self.fly(id, points, Job::Forward(cuts));
         self.out.push(Command::Forward { exchange: id, unit, identity, body });
-        let relayed = self.may_relay(id);
         if let Some(exchange) = self.exchanges.get_mut(&id) {
             exchange.server = ServerLeg::Open;
             exchange.request_body = Bytes::new();

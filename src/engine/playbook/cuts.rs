@@ -1,6 +1,7 @@
 //! `cut`: every ending, before, after and inside, at every point, and what becomes of the other leg.
 
 use super::super::condition::{Condition, Leg};
+use super::super::engine::Setup;
 use super::super::event::{Ending, Fate};
 use super::super::fault::Fault;
 use super::super::fault::cut::{Cut, Offset, OtherLeg, Place};
@@ -186,4 +187,18 @@ fn a_json_answer_can_be_cut_inside() {
     let mut play = cutting(At::Block, cut(Ending::Fin, Place::Inside(Offset::Bytes(5))));
     play.calls("a", 1).head("a", 200, &[("content-type", "application/json")]).data("a", body).ends("a");
     assert_eq!((play.body("a"), play.of("a").ending), (&body[..5], Some(Ending::Fin)));
+}
+
+/// A rim that relays an answer unseen cannot end it on command.
+#[test]
+fn an_answer_that_a_cut_of_its_request_may_end_is_not_relayed_unseen() {
+    for (when, ends_at) in [(None, 0), (Some(after(100)), 100)] {
+        let fault = Fault::Cut(Cut { when, ..cut(Ending::Eof, Place::After) });
+        let rules = vec![rule("cut", of(At::Request, "tools/call"), fault)];
+        let mut play = Play::with(Setup { rules, seed: 1, record: false });
+        play.calls("a", 1);
+        assert!(!play.of("a").relayed);
+        play.streams("a").data("a", &notification(1)).waits(ends_at);
+        assert!(play.of("a").ending.is_some());
+    }
 }
