@@ -54,7 +54,8 @@ impl Engine {
         let changes = |armed: &Armed| match &armed.rule.fault {
             Fault::Cut(_) => true,
             Fault::Reorder(_) | Fault::Move(_) | Fault::Rewrite(_) => armed.sel.selector.at == At::Block,
-            Fault::Delay(_) | Fault::Hold(_) => false,
+            // An answer of a known length has ended for its client with its last byte, whatever is kept behind it.
+            Fault::Delay(_) | Fault::Hold(_) => armed.sel.selector.at == At::End,
         };
         self.cutting.contains(&id) || self.may_act(id, changes) || self.is_target(id)
     }

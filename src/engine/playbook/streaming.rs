@@ -6,7 +6,7 @@ use super::super::record::{Entry, PointFate};
 use super::super::rpc::Id;
 use super::super::selector::At;
 use super::Play;
-use super::tools::{answer, at, delay, notification, of, question, rule};
+use super::tools::{after, answer, at, delay, hold, notification, of, question, rule};
 
 /// A proxy that kept an unfinished block back would deadlock a client that waits for its first byte.
 #[test]
@@ -166,4 +166,19 @@ fn that_identity_is_asked_for_is_said_once_in_a_run() {
     }
     let notes = play.entries.iter().filter(|entry| matches!(entry, Entry::Note(_)));
     assert_eq!(notes.count(), 1);
+}
+
+/// A client that knows the length does not wait for an end.
+#[test]
+fn an_answer_whose_end_is_kept_back_loses_its_length() {
+    for (fault, point, rechunked) in [
+        (delay(50), At::End, true),
+        (hold(after(50)), At::End, true),
+        (delay(50), At::Block, false),
+        (hold(after(50)), At::Head, false),
+    ] {
+        let mut play = Play::new(vec![rule("late", of(point, "tools/call"), fault)]);
+        play.calls("a", 1).head("a", 200, &[("content-type", "application/json"), ("content-length", "36")]).waits(50);
+        assert_eq!(play.of("a").sent_head, Some(rechunked), "{point:?}");
+    }
 }
