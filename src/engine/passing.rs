@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::condition::Leg;
 use super::engine::Engine;
 use super::event::{Ending, ExchangeId, Fate, Moment, UnitId};
-use super::exchange::{ClientLeg, ServerLeg};
+use super::exchange::{ClientLeg, Exchange, ServerLeg};
 use super::leave::{Flight, Job};
 use super::record::PointFate;
 use super::selector::{At, Stream};
@@ -184,12 +184,25 @@ impl Engine {
 
     /// Forgets an exchange on which nothing can happen any more.
     pub(super) fn tidy(&mut self, id: ExchangeId) {
+        self.give_up_sending(id);
         let over = self.exchanges.get(&id).is_some_and(|exchange| exchange.is_over());
         if over {
             self.exchanges.remove(&id);
             self.news |= self.plan.cuts_connections;
             self.busy.remove(&LaneId::Up(id));
             self.busy.remove(&LaneId::Down(id));
+        }
+    }
+
+    /// Both legs are over while the request still was on its way: the server did not read it to its end.
+    fn give_up_sending(&mut self, id: ExchangeId) {
+        let over = |exchange: &Exchange| exchange.client != ClientLeg::Open && exchange.server == ServerLeg::Over;
+        if !self.exchanges.get(&id).is_some_and(|exchange| exchange.flying > 0 && over(exchange)) {
+            return;
+        }
+        let mut flying = self.flights.values().filter(|flight| flight.exchange == id);
+        if flying.all(|flight| matches!(flight.job, Job::Forward(_))) {
+            self.unreached(id);
         }
     }
 

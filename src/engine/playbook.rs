@@ -63,6 +63,8 @@ pub(crate) struct Play {
     /// Units whose last byte is not written, while the client of their exchange does not read.
     stuck: Vec<(ExchangeId, UnitId)>,
     slow: Option<ExchangeId>,
+    /// Whether the server reads no request to its end.
+    refuses: bool,
 }
 
 impl Play {
@@ -84,6 +86,7 @@ impl Play {
             left: Vec::new(),
             stuck: Vec::new(),
             slow: None,
+            refuses: false,
         }
     }
 
@@ -155,6 +158,12 @@ impl Play {
     }
 
     // --- what the server does ---
+
+    /// From now on it answers before it has read a request to its end.
+    pub(crate) fn reads_no_request_whole(&mut self) -> &mut Self {
+        self.refuses = true;
+        self
+    }
 
     /// Whether the server has the request, and its leg is open; and whether its answer has begun as it should have.
     pub(crate) fn server_may_speak(&self, name: &str, begun: bool) -> bool {
@@ -301,7 +310,7 @@ impl Play {
                 let seen = self.note("forward", exchange);
                 seen.identity = identity;
                 seen.forwarded = Some(body.unwrap_or_else(|| seen.request.clone()));
-                vec![Event::Passed { unit }]
+                if self.refuses { Vec::new() } else { vec![Event::Passed { unit }] }
             }
             Command::Head { exchange, unit, rechunk } => {
                 self.note("head", exchange).sent_head = Some(rechunk);

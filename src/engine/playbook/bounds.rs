@@ -6,6 +6,7 @@ use bytes::Bytes;
 
 use super::super::event::Moment;
 use super::super::owner::{Answers, Calls, Trail};
+use super::super::record::PointFate;
 use super::super::rpc;
 use super::super::selector::Stream;
 use super::super::session::{Client, Sessions};
@@ -87,4 +88,16 @@ fn a_hold_without_reading_lets_the_server_feel_it() {
         play.waits(100);
         assert!(!play.of("a").paused);
     }
+}
+
+/// A 413 comes before the request is sent, and nothing of it will be reported any more.
+#[test]
+fn a_request_that_the_server_did_not_read_to_its_end_is_forgotten_with_its_exchange() {
+    let mut play = Play::new(vec![]);
+    play.reads_no_request_whole().calls("a", 1).head("a", 413, &[]).ends("a");
+    assert!(play.engine.exchanges.is_empty() && play.engine.flights.is_empty());
+    assert_eq!(play.point("s1/post:1/request#1").fate, PointFate::Gone);
+    play.calls("b", 2).leaves("b");
+    assert!(play.engine.exchanges.is_empty() && play.engine.flights.is_empty());
+    assert_eq!(play.point("s1/post:2/request#1").fate, PointFate::Gone);
 }
