@@ -38,6 +38,8 @@ struct State {
     /// Bytes in `out`.
     waiting: usize,
     fate: Option<(UnitId, Fate)>,
+    /// The client's leg is over: nobody takes from `out` any more.
+    parted: bool,
     /// The server's leg was ended by command: what it shows from now on is our own doing.
     severed: bool,
     waker: Option<Waker>,
@@ -206,6 +208,15 @@ impl Exchange {
             Out::Finish(finish) => Some(finish),
             Out::Write { .. } => None,
         }
+    }
+
+    /// The client's leg is over: an end that is commanded from now on has happened.
+    pub(crate) fn part(&self) {
+        self.state().parted = true;
+    }
+
+    pub(crate) fn is_parted(&self) -> bool {
+        self.state().parted
     }
 
     /// Whether the server's leg is to be read on, if HTTP still has so many bytes for the client.

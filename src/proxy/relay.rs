@@ -105,8 +105,7 @@ impl ClientBody {
     }
 
     /// Takes what the engine has let go into one piece.
-    fn collect(&mut self) {
-        let Some(exchange) = self.exchange.clone() else { return };
+    fn collect(&mut self, exchange: &Exchange) {
         while self.finish.is_none() && self.phase == Phase::Open && self.out.len() < ENOUGH {
             match exchange.take_out() {
                 None => return,
@@ -173,7 +172,7 @@ impl ClientBody {
         exchange.unwatch();
         loop {
             self.pump(cx, &exchange);
-            self.collect();
+            self.collect(&exchange);
             if !self.out.is_empty() {
                 let bytes = self.out.take();
                 return self.frame(bytes);

@@ -160,9 +160,11 @@ impl Run {
             Command::Head { exchange, unit, rechunk } => self.find(exchange)?.allow_head(Head { unit, rechunk }),
             Command::Write { exchange, bytes, marks } => self.find(exchange)?.write(bytes, marks),
             Command::Finish { exchange, unit, ending, inside, settle } => match self.find(exchange) {
-                Some(exchange) => exchange.finish(Finish { unit, ending, inside, settle }),
+                Some(exchange) if !exchange.is_parted() => {
+                    exchange.finish(Finish { unit, ending, inside, settle });
+                }
                 // An answer whose length was reached has ended for HTTP before the engine says so.
-                None => return Some(Event::Passed { unit }),
+                _ => return Some(Event::Passed { unit }),
             },
             Command::PauseServer { exchange } => self.find(exchange)?.pause(),
             Command::ResumeServer { exchange } => self.find(exchange)?.resume(),

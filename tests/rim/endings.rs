@@ -1,5 +1,7 @@
 //! How either leg ends is how the other ends.
 
+use mishap::engine::record::PointFate;
+
 use crate::common::peer::{End, Peer};
 use crate::common::upstream::Upstream;
 use crate::common::wire::Closed;
@@ -187,4 +189,26 @@ fn what_the_server_sent_before_its_reset_reaches_a_slow_reader() {
     let (got, end) = client.rest();
     assert!(got == event.repeat(16).into_bytes(), "{} bytes", got.len());
     assert_eq!(end, End::Reset);
+}
+
+// HTTP lets go of a body as soon as its length is handed over, long before a slow reader has all of it.
+#[test]
+fn the_end_of_an_answer_with_a_length_passes_although_its_reader_is_slow() {
+    let upstream = Upstream::listen();
+    for size in [20, 12 << 20] {
+        let (rim, entries) = Rim::recorded(&upstream, "");
+        let call = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x"}}"#;
+        let mut client = rim.client().with_small_buffer();
+        client
+            .send(rim.request(&format!("POST / HTTP/1.1\r\nHost: @\r\nContent-Length: {}\r\n\r\n{call}", call.len())));
+        let mut server = upstream.next();
+        server.whole_request();
+        let body = format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":\"{}\"}}", "x".repeat(size));
+        let head =
+            format!("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n", body.len());
+        let sent = server.send_beside([head, body.clone()].concat());
+        assert!(client.whole_answer().1 == body.into_bytes(), "{size}");
+        sent.join().unwrap().unwrap();
+        assert_eq!(point(&entries, "end#1").fate, PointFate::Passed, "{size}");
+    }
 }

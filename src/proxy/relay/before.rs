@@ -128,8 +128,8 @@ impl ClientBody {
         if let Some(head) = head {
             self.client.link.mark_head(0, head.unit);
         }
-        if !self.relayed {
-            self.collect();
+        if let Some(exchange) = self.exchange.clone().filter(|_| !self.relayed) {
+            self.collect(&exchange);
         }
     }
 

@@ -64,7 +64,7 @@ impl ClientBody {
             if let Some(reading) = &mut self.reading {
                 pump::pump(reading, exchange, 0, &mut Context::from_waker(Waker::noop()));
             }
-            self.collect();
+            self.collect(exchange);
             if let Some(finish) = self.finish.take().filter(|finish| finish.ending != Ending::Eof) {
                 self.end(finish);
             }
@@ -74,6 +74,7 @@ impl ClientBody {
 
     /// Gives the server's leg, if it is not over, to a task of its own until the engine has decided.
     fn hand_over(&mut self, exchange: &Arc<Exchange>) {
+        exchange.part();
         if let Some(reading) = self.reading.take().filter(|reading| reading.ended().is_none() && !exchange.is_severed())
         {
             orphan::adopt(reading, exchange);
