@@ -25,6 +25,15 @@ pub(crate) struct Forwarding {
     client: Arc<Client>,
 }
 
+/// What the answer must know of its request.
+#[derive(Debug)]
+pub(crate) struct Asked {
+    pub(crate) method: Method,
+    pub(crate) version: Version,
+    /// The `Host` by which the client knows the proxy.
+    pub(crate) host: Option<HeaderValue>,
+}
+
 impl Forwarding {
     pub(crate) fn new(client: Arc<Client>) -> Self {
         Self { client }
@@ -52,14 +61,13 @@ async fn pass(client: Arc<Client>, request: Request<Incoming>) -> Response<Clien
     let body = ClientBody::new(Arc::clone(&client), None);
     let (mut parts, incoming) = request.into_parts();
     if let Some(fault) = fault(&parts) {
-        return refuse(&client, body, &parts.method, &fault).await;
+        return refuse(&client, body, &parts, &fault).await;
     }
-    let method = parts.method.clone();
-    let host = to_server(&mut parts, &client);
+    let asked = to_server(&mut parts, &client);
     let mut outgoing = ServerBody::streaming(incoming, &client.link);
     let leave = headers::expects_leave(&parts.headers).then(|| outgoing.hold(client.link.run().clock()));
     let request = Request::from_parts(parts, outgoing);
-    answered(&client, body, &method, host, ServerLeg::send(request, &client, Arc::default(), leave)).await
+    answered(&client, body, &asked, ServerLeg::send(request, &client, Arc::default(), leave)).await
 }
 
 /// Takes an exchange through as the engine commands.
@@ -67,7 +75,7 @@ async fn engage(client: Arc<Client>, request: Request<Incoming>, reused: bool) -
     let (mut parts, incoming) = request.into_parts();
     if let Some(fault) = fault(&parts) {
         let body = ClientBody::new(Arc::clone(&client), None);
-        return refuse(&client, body, &parts.method, &fault).await;
+        return refuse(&client, body, &parts, &fault).await;
     }
     let run = Arc::clone(client.link.run());
     let exchange = run.exchange();
@@ -79,7 +87,7 @@ async fn engage(client: Arc<Client>, request: Request<Incoming>, reused: bool) -
         Peeked::BeyondCap => RequestBody::BeyondPeek(PEEK_CAP),
         Peeked::Broken(error) => {
             body.disengage();
-            return refuse(&client, body, &parts.method, &Fault::BadRequest(error.to_string())).await;
+            return refuse(&client, body, &parts, &Fault::BadRequest(error.to_string())).await;
         }
     };
     run.feed(Event::Request { exchange: exchange.id, body: peeked });
@@ -91,13 +99,12 @@ async fn engage(client: Arc<Client>, request: Request<Incoming>, reused: bool) -
             body.permit(Exchange::take_forward).await
         }
     };
-    let method = parts.method.clone();
-    let host = to_server(&mut parts, &client);
+    let asked = to_server(&mut parts, &client);
     headers::drop_expect(&mut parts.headers);
     apply(forward, &mut parts.headers, &mut outgoing);
     let request = Request::from_parts(parts, outgoing);
     let server = ServerLeg::send(request, &client, Arc::clone(&exchange.way), None);
-    answered(&client, body, &method, host, server).await
+    answered(&client, body, &asked, server).await
 }
 
 /// Waits for the engine's leave to read the request's body, and reads it.
@@ -130,8 +137,7 @@ fn apply(forward: Forward, headers: &mut HeaderMap, body: &mut ServerBody) {
 async fn answered(
     client: &Arc<Client>,
     mut body: ClientBody,
-    method: &Method,
-    host: Option<HeaderValue>,
+    asked: &Asked,
     server: ServerLeg,
 ) -> Response<ClientBody> {
     let run = client.link.run();
@@ -142,23 +148,25 @@ async fn answered(
         run.feed(Event::Head { exchange, head });
     }
     let leave = body.head_permit().await;
-    headers::to_client(&mut head.headers, host.as_ref(), &run.upstream);
+    headers::to_client(&mut head.headers, asked.host.as_ref(), &run.upstream);
     if leave.is_some_and(|leave| leave.rechunk) {
         headers::drop_length(&mut head.headers);
     }
-    body.seal(method, head.status, &head.headers, leave).await;
+    body.seal(asked, head.status, &head.headers, leave).await;
     Response::from_parts(*head, body)
 }
 
 /// Answers in the server's place, because the request cannot be forwarded.
-async fn refuse(client: &Arc<Client>, body: ClientBody, method: &Method, fault: &Fault) -> Response<ClientBody> {
-    answered(client, body, method, None, ServerLeg::made(answer::refuse(fault, None))).await
+async fn refuse(client: &Arc<Client>, body: ClientBody, parts: &request::Parts, fault: &Fault) -> Response<ClientBody> {
+    let asked = Asked { method: parts.method.clone(), version: parts.version, host: None };
+    answered(client, body, &asked, ServerLeg::made(answer::refuse(fault, None))).await
 }
 
-/// Makes the request's head fit for the server. Returns the `Host` by which the client knows the proxy.
-fn to_server(parts: &mut request::Parts, client: &Client) -> Option<HeaderValue> {
+/// Makes the request's head fit for the server. Returns what the answer must know of it.
+fn to_server(parts: &mut request::Parts, client: &Client) -> Asked {
     let run = client.link.run();
-    headers::to_server(&mut parts.headers, &run.hosts, &run.upstream)
+    let host = headers::to_server(&mut parts.headers, &run.hosts, &run.upstream);
+    Asked { method: parts.method.clone(), version: parts.version, host }
 }
 
 /// Returns why a request cannot be forwarded: the proxy is a server's stand-in, not a client's gateway.

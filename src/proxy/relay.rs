@@ -47,6 +47,8 @@ enum Framing {
     Bodyless,
     Length,
     Chunks,
+    /// It ends with the connection: a client of HTTP/1.0 knows no chunks.
+    Close,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -123,6 +123,25 @@ fn a_cut_inside_a_block_lets_a_part_pass_and_leaves_its_chunk_unfinished() {
     }
 }
 
+// A chunk's size would stand in the middle of a body that has no chunks.
+#[test]
+fn a_cut_inside_a_block_begins_no_chunk_for_a_client_of_http_1_0() {
+    let upstream = Upstream::listen();
+    for (ending, seen) in [("eof", End::Eof), ("fin", End::Eof), ("reset", End::Reset)] {
+        let rim = Rim::ruled(&upstream, &cut_answer(ending, ", where = \"inside\", byte = 10"));
+        let mut client = rim.client();
+        let body = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call"}"#;
+        client
+            .send(rim.request(&format!("POST / HTTP/1.0\r\nHost: @\r\nContent-Length: {}\r\n\r\n{body}", body.len())));
+        let mut server = called(&upstream);
+        server.send(format!("{SSE}{}", chunks(&[NOTE, ANSWER])));
+        assert_eq!(client.answer().value("transfer-encoding"), None);
+        let (got, end) = client.rest();
+        assert_eq!(String::from_utf8_lossy(&got), format!("{NOTE}{}", &ANSWER[..10]), "{ending}");
+        assert_eq!(end, seen, "{ending}");
+    }
+}
+
 /// hyper writes the size of a chunk in capitals.
 trait Capitals {
     fn to_uppercase_size(&self) -> String;

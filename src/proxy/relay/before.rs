@@ -4,11 +4,12 @@ use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use http::{HeaderMap, Method, StatusCode, header, response};
+use http::{HeaderMap, Method, StatusCode, Version, header, response};
 
 use super::{ClientBody, Framing};
 use crate::engine::event::{Ending, Event, Source};
 use crate::proxy::exchange::{Exchange, Head};
+use crate::proxy::forward::Asked;
 use crate::proxy::reading::Read;
 
 /// An answer's head, and whose it is.
@@ -108,13 +109,14 @@ impl ClientBody {
     }
 
     /// The head is about to be handed over: knows the body's framing, and gathers what goes with the head.
-    pub(crate) async fn seal(&mut self, method: &Method, status: StatusCode, fields: &HeaderMap, head: Option<Head>) {
+    pub(crate) async fn seal(&mut self, asked: &Asked, status: StatusCode, fields: &HeaderMap, head: Option<Head>) {
         let bodyless =
-            *method == Method::HEAD || status == StatusCode::NO_CONTENT || status == StatusCode::NOT_MODIFIED;
+            asked.method == Method::HEAD || status == StatusCode::NO_CONTENT || status == StatusCode::NOT_MODIFIED;
         let length = fields.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
         (self.framing, self.room) = match length {
             _ if bodyless => (Framing::Bodyless, Some(0)),
             Some(length) => (Framing::Length, Some(length)),
+            None if asked.version < Version::HTTP_11 => (Framing::Close, None),
             None => (Framing::Chunks, None),
         };
         if self.relayed {
