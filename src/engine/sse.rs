@@ -170,12 +170,6 @@ impl Framer {
         frames
     }
 
-    /// Whether it stands between two blocks.
-    #[must_use]
-    pub fn at_boundary(&self) -> bool {
-        !self.open
-    }
-
     /// The bytes of a block that was never ended, for the end of the stream.
     pub fn take_tail(&mut self) -> Option<Bytes> {
         self.open = false;
