@@ -5,6 +5,7 @@
 
 use std::future::{Future, poll_fn};
 use std::io;
+use std::panic::resume_unwind;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -14,7 +15,7 @@ use std::time::Duration;
 use hyper::server::conn::http1;
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpListener;
-use tokio::task::JoinSet;
+use tokio::task::{JoinError, JoinSet};
 
 use super::connection::Slot;
 use super::ending::{self, Cut};
@@ -54,8 +55,11 @@ pub(crate) async fn accept(listener: &TcpListener, run: &Arc<Run>, tasks: &mut J
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
-            // Finished tasks are let go as they finish.
-            Some(_) = tasks.join_next() => continue,
+            // Finished tasks are let go as they finish; a panic in one is the run's.
+            Some(ended) = tasks.join_next() => match ended.map_err(JoinError::try_into_panic) {
+                Err(Ok(panic)) => resume_unwind(panic),
+                Ok(()) | Err(Err(_)) => continue,
+            },
         };
         match accepted {
             Ok((stream, peer)) => {

@@ -43,6 +43,9 @@ struct Core {
     over: bool,
 }
 
+/// Wakes whoever keeps the time if it is dropped by a panic.
+struct Alarm<'a>(&'a Notify);
+
 #[derive(Default)]
 struct Mailboxes {
     exchanges: BTreeMap<ExchangeId, Weak<Exchange>>,
@@ -83,6 +86,11 @@ impl Run {
 
     fn core(&self) -> MutexGuard<'_, Core> {
         self.core.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The same for those who end the run if the engine has panicked.
+    fn sound_core(&self) -> MutexGuard<'_, Core> {
+        self.core.lock().expect("the engine has not panicked")
     }
 
     fn mailboxes(&self) -> MutexGuard<'_, Mailboxes> {
@@ -128,7 +136,9 @@ impl Run {
 
     /// Tells the engine what arrived and carries out what it commands.
     pub(crate) fn feed(&self, event: Event) {
-        let mut core = self.core();
+        let _alarm = Alarm(&self.rearm);
+        // After a panic the engine is not asked any more, and whoever keeps the time ends the run.
+        let Ok(mut core) = self.core.lock() else { return };
         let mut events = VecDeque::from([event]);
         while let Some(event) = events.pop_front() {
             if core.over {
@@ -189,9 +199,13 @@ impl Run {
     // --- time and the end
 
     /// Feeds the passing of time whenever the engine wants it; never returns.
+    ///
+    /// # Panics
+    ///
+    /// If the engine has panicked, in whatever task: a run with a broken engine must not go on, nor be judged.
     pub(crate) async fn keep_time(&self) {
         loop {
-            let armed = self.core().armed;
+            let armed = self.sound_core().armed;
             match armed {
                 None => self.rearm.notified().await,
                 Some(moment) => tokio::select! {
@@ -210,7 +224,7 @@ impl Run {
         if !self.transparent {
             self.feed(Event::Finish);
         }
-        let mut core = self.core();
+        let mut core = self.sound_core();
         core.over = true;
         self.over.notify_waiters();
         core.engine.summary()
@@ -221,6 +235,14 @@ impl Run {
         let ended = self.over.notified();
         if !self.core().over {
             ended.await;
+        }
+    }
+}
+
+impl Drop for Alarm<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.notify_one();
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 
+use mishap::engine::engine::{Engine, Setup};
 use mishap::proxy::{Config, MARKER, Proxy};
 
 use crate::common::peer::End;
@@ -92,4 +93,22 @@ async fn a_port_that_is_taken_is_named() {
     let taken = listener.local_addr().unwrap();
     let error = Proxy::bind(Config { listen: taken, ..config(taken) }).await.unwrap_err();
     assert_eq!(error.to_string(), format!("{taken} is in use; choose another port, or 0 for a free one"));
+}
+
+// A proxy that goes on with an engine that has failed does the wrong thing and calls it a run.
+#[test]
+fn a_panic_under_the_engine_ends_the_proxy() {
+    let upstream = Upstream::listen();
+    let engine = || Engine::new(Setup { record: true, ..Setup::default() });
+    let records = Box::new(|_| panic!("a record that cannot be written"));
+    let rim = Rim::start(Config { engine: engine(), records, ..config(upstream.address()) });
+    drop(rim.getting());
+    assert!(rim.ends_by_itself().is_err());
+
+    let rim = Rim::start(Config { engine: engine(), ..config(upstream.address()) });
+    let mut client = rim.getting();
+    let mut server = upstream.next();
+    server.request();
+    server.send("HTTP/1.1 204 No Content\r\n\r\n");
+    assert_eq!(client.answer().status(), 204);
 }

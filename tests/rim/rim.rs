@@ -104,6 +104,15 @@ impl Rim {
         Self { address: address.recv().unwrap(), stop: Some(stop), thread: Some(thread) }
     }
 
+    /// Waits until the proxy has ended without being told to. Returns how.
+    pub(crate) fn ends_by_itself(mut self) -> std::thread::Result<Summary> {
+        let mut stop = self.stop.take().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let ended = runtime.block_on(async { tokio::time::timeout(PATIENCE, stop.closed()).await });
+        assert!(ended.is_ok(), "the proxy goes on");
+        self.thread.take().unwrap().join()
+    }
+
     /// Connects a client.
     pub(crate) fn client(&self) -> Peer {
         Peer::connect(self.address)
