@@ -135,6 +135,9 @@ impl Engine {
             Event::Connect { conn, client } => self.connect(now, conn, client),
             Event::Disconnect { conn } => self.disconnect(now, conn),
             Event::RequestHead { exchange, conn, reused, head } => self.request_head(now, exchange, conn, reused, head),
+            Event::Refused { conn, method, why } => {
+                self.note(now, format!("connection {}: a {method} was refused: {why}", conn.0));
+            }
             Event::Request { exchange, body } => self.request(now, exchange, &body),
             Event::Head { exchange, head } => self.head(now, exchange, head),
             Event::Data { exchange, bytes } => self.data(now, exchange, bytes),

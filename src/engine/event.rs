@@ -119,6 +119,15 @@ pub enum Event {
         /// The head.
         head: RequestHead,
     },
+    /// A request was answered by the rim because it is not for a server; no exchange began.
+    Refused {
+        /// The connection.
+        conn: ConnId,
+        /// The HTTP method.
+        method: String,
+        /// Why, in words.
+        why: &'static str,
+    },
     /// The request's body was read, whole or to the peek cap. It is forwarded at [`Command::Forward`].
     Request {
         /// The exchange.

@@ -60,8 +60,8 @@ impl Service<Request<Incoming>> for Forwarding {
 async fn pass(client: Arc<Client>, request: Request<Incoming>) -> Response<ClientBody> {
     let body = ClientBody::new(Arc::clone(&client), None);
     let (mut parts, incoming) = request.into_parts();
-    if let Some(fault) = fault(&parts) {
-        return refuse(&client, body, &parts, &fault).await;
+    if let Some(why) = refusal(&parts) {
+        return refuse(&client, body, &parts, &Fault::BadRequest(why.to_owned())).await;
     }
     let asked = to_server(&mut parts, &client);
     let mut outgoing = ServerBody::streaming(incoming, &client.link);
@@ -73,11 +73,12 @@ async fn pass(client: Arc<Client>, request: Request<Incoming>) -> Response<Clien
 /// Takes an exchange through as the engine commands.
 async fn engage(client: Arc<Client>, request: Request<Incoming>, reused: bool) -> Response<ClientBody> {
     let (mut parts, incoming) = request.into_parts();
-    if let Some(fault) = fault(&parts) {
-        let body = ClientBody::new(Arc::clone(&client), None);
-        return refuse(&client, body, &parts, &fault).await;
-    }
     let run = Arc::clone(client.link.run());
+    if let Some(why) = refusal(&parts) {
+        run.feed(Event::Refused { conn: client.id, method: parts.method.to_string(), why });
+        let body = ClientBody::new(Arc::clone(&client), None);
+        return refuse(&client, body, &parts, &Fault::BadRequest(why.to_owned())).await;
+    }
     let exchange = run.exchange();
     let mut body = ClientBody::new(Arc::clone(&client), Some(Arc::clone(&exchange)));
     run.feed(Event::RequestHead { exchange: exchange.id, conn: client.id, reused, head: request_head(&parts) });
@@ -170,20 +171,19 @@ fn to_server(parts: &mut request::Parts, client: &Client) -> Asked {
 }
 
 /// Returns why a request cannot be forwarded: the proxy is a server's stand-in, not a client's gateway.
-fn fault(parts: &request::Parts) -> Option<Fault> {
+fn refusal(parts: &request::Parts) -> Option<&'static str> {
     let hosts = parts.headers.get_all(header::HOST).iter().count();
-    let why = if parts.method == Method::CONNECT {
-        "CONNECT is for gateways"
+    if parts.method == Method::CONNECT {
+        Some("CONNECT is for gateways")
     } else if parts.uri.scheme().is_some() || parts.uri.authority().is_some() {
-        "the target must be a path, not a URL"
+        Some("the target must be a path, not a URL")
     } else if hosts > 1 {
-        "it has more than one Host"
+        Some("it has more than one Host")
     } else if hosts == 0 && parts.version == Version::HTTP_11 {
-        "it has no Host"
+        Some("it has no Host")
     } else {
-        return None;
-    };
-    Some(Fault::BadRequest(why.to_owned()))
+        None
+    }
 }
 
 fn request_head(parts: &request::Parts) -> RequestHead {

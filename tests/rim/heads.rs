@@ -1,5 +1,6 @@
 //! Heads cross as they are, but for what belongs to one hop and for the names of the two hosts.
 
+use mishap::engine::record::Entry;
 use mishap::proxy::{Config, HostPolicy};
 
 use crate::common::peer::{End, Peer};
@@ -138,6 +139,36 @@ fn a_request_that_is_not_for_a_server_is_refused_with_the_marker() {
         }
         assert_eq!(upstream.accepted(), 0);
     }
+}
+
+#[test]
+fn a_request_that_is_refused_is_in_the_journal() {
+    let upstream = Upstream::listen();
+    for (request, why) in [
+        ("GET http://@/mcp HTTP/1.1\r\nHost: @\r\n\r\n", "the target must be a path, not a URL"),
+        ("CONNECT @ HTTP/1.1\r\nHost: @\r\n\r\n", "CONNECT is for gateways"),
+        ("GET / HTTP/1.1\r\nAccept: */*\r\n\r\n", "it has no Host"),
+    ] {
+        let (rim, entries) = Rim::recorded(&upstream, "");
+        let mut client = rim.client();
+        client.send(rim.request(request));
+        assert_eq!(client.answer().status(), 400);
+        drop(rim);
+        let notes: Vec<_> = entries
+            .iter()
+            .filter_map(|entry| if let Entry::Note(note) = entry { Some(note.text) } else { None })
+            .collect();
+        let method = request.split(' ').next().unwrap();
+        assert_eq!(notes, [format!("connection 0: a {method} was refused: {why}")]);
+    }
+    let (rim, entries) = Rim::recorded(&upstream, "");
+    let mut client = rim.getting();
+    let mut server = upstream.next();
+    server.request();
+    server.send(OK);
+    client.answer();
+    drop(rim);
+    assert!(!entries.iter().any(|entry| matches!(entry, Entry::Note(_))));
 }
 
 // hyper refuses such a head: the client would get nothing but a FIN.
