@@ -73,14 +73,25 @@ pub(super) fn counts(selector: &Selector, scene: &Scene<'_>) -> bool {
 pub(super) fn may_mean(sel: &Sel, exchange: &Exchange, calls: &Calls, sessions: &Sessions) -> bool {
     let selector = &sel.selector;
     let borrowed = selector.at == At::Block && matches!(exchange.stream, Stream::Get | Stream::Legacy);
-    about_request(selector, exchange)
+    let turned = may_be_legacy(exchange) && about_request_on(selector, exchange, Stream::Legacy);
+    (turned || about_request(selector, exchange))
         && (borrowed || asks_no_message(selector) || said(exchange).any(|said| is_said(selector, said)))
         && (borrowed || of_owner(selector.owner.as_ref(), &exchange.belongs.owners, calls))
         && about_answer(selector, exchange, true)
-        && selector.session.as_ref().is_none_or(|session| of_session(session, exchange.session, sessions))
+        && selector.session.as_ref().is_none_or(|session| {
+            // Any session may yet end.
+            session.ended && exchange.session != 0 || of_session(session, exchange.session, sessions)
+        })
         && sel
             .number
             .is_none_or(|number| exchange.ordinals.iter().any(|(of, k)| *of == number && selector.exchange.contains(k)))
+}
+
+/// Whether a GET may turn out to be the stream of 2024-11-05: its first block tells.
+fn may_be_legacy(exchange: &Exchange) -> bool {
+    exchange.stream == Stream::Get
+        && exchange.header("mcp-session-id").is_none()
+        && exchange.counts.iter().all(|count| *count == 0)
 }
 
 /// Whether one of these client requests is meant by `owner`.
@@ -101,7 +112,11 @@ fn is_bare(selector: &Selector) -> bool {
 }
 
 fn about_request(selector: &Selector, exchange: &Exchange) -> bool {
-    text_fits(selector.stream.as_ref(), Some(stream_word(exchange.stream)))
+    about_request_on(selector, exchange, exchange.stream)
+}
+
+fn about_request_on(selector: &Selector, exchange: &Exchange, stream: Stream) -> bool {
+    text_fits(selector.stream.as_ref(), Some(stream_word(stream)))
         && text_fits(selector.http_method.as_ref(), Some(&exchange.request.method))
         && text_fits(selector.path.as_ref(), Some(exchange.path()))
         && selector.header.iter().all(|(name, presence)| presence.holds(exchange.header(name)))

@@ -308,3 +308,27 @@ fn a_condition_that_needs_a_sight_of_no_session_stays_closed() {
     play.posts("p", r#"{"id":1,"method":"ping"}"#).sends("page", "GET", &[], "");
     assert!(!play.forwarded("page"));
 }
+
+/// Its head does not tell: its blocks must be looked at from the first.
+#[test]
+fn a_rule_about_the_2024_stream_acts_on_the_first_of_its_path() {
+    let mut play =
+        Play::new(vec![rule("r", Selector { stream: glob("legacy"), ..message("response") }, hold(after(5)))]);
+    play.sends("sse", "GET", &[EVENTS, (":target", "/sse")], "").streams("sse");
+    play.data("sse", "event: endpoint\ndata: /msg?s=1\n\n");
+    play.sends("call", "POST", &[(":target", "/msg?s=1")], r#"{"id":3,"method":"tools/call"}"#);
+    play.head("call", 202, &[]).ends("call").data("sse", &answer(3));
+    assert_eq!(play.counts("r"), (1, 1, 0));
+    assert_eq!(play.waits(5).counts("r"), (1, 1, 1));
+}
+
+#[test]
+fn a_rule_about_ended_sessions_acts_on_a_stream_that_was_opened_before_the_end() {
+    let session = Some(SessionSelector { ended: true, ..SessionSelector::default() });
+    let mut play = Play::new(vec![rule("r", Selector { session, ..message("notification") }, hold(after(5)))]);
+    play.gets("get").streams("get").data("get", &notification(1));
+    assert_eq!(play.counts("r"), (0, 0, 0), "it has not ended");
+    play.sends("bye", "DELETE", &[("mcp-session-id", "S")], "").head("bye", 200, &[]).ends("bye");
+    play.data("get", &notification(2));
+    assert_eq!(play.waits(5).counts("r"), (1, 1, 1));
+}
