@@ -62,7 +62,9 @@ impl Engine {
         }
         let target = self.open_stream(rule, &point);
         if moving.copy {
-            let mut copy = Parcel { seq: self.next_seq(), ..parcel.clone() };
+            let mut copy = Parcel { seq: self.next_seq(), cuts: Vec::new(), ..parcel.clone() };
+            // It is no member of the windows that its block stands in, and nobody would let it go.
+            copy.waits.retain(|wait| !matches!(wait.until, Until::Window(_) | Until::Behind(_)));
             self.add_timer(copy.timer);
             for wait in &copy.waits {
                 self.add_timer(wait.timer);

@@ -128,8 +128,14 @@ impl Engine {
             if window.limit > now {
                 self.remove_timer(Some(window.limit));
             }
-            window.members.retain(|(lane, seq)| {
-                self.lane(*lane).is_some_and(|lane| lane.parcels.iter().any(|parcel| parcel.seq == *seq))
+            // A later rule may have moved a block since.
+            window.members.retain_mut(|(lane, seq)| {
+                let stands = |id: &LaneId| {
+                    self.lane_of(*id).is_some_and(|lane| lane.parcels.iter().any(|parcel| parcel.seq == *seq))
+                };
+                let found = Some(*lane).filter(|lane| stands(lane)).or_else(|| self.busy.iter().copied().find(stands));
+                *lane = found.unwrap_or(*lane);
+                found.is_some()
             });
             self.close_window(now, number, &window);
         }

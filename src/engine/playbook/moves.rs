@@ -279,3 +279,30 @@ fn a_cut_takes_what_waits_in_a_window_with_it() {
     assert_eq!((play.body("a"), play.of("a").ending), (&*notification(1), Some(Ending::Eof)));
     assert_eq!(Stream::Post, play.engine.exchanges.values().next().map_or(Stream::Post, |exchange| exchange.stream));
 }
+
+#[test]
+fn a_block_that_moves_leaves_its_window_where_it_went() {
+    for (copy, open) in [(false, true), (false, false), (true, true), (true, false)] {
+        let asked = Selector { stream: glob("post"), ..message("request") };
+        let order = Reorder { window: 2, order: Order::Reverse, across: false, limit: ms(1_000) };
+        let rules = vec![
+            rule("reorder", asked.clone(), Fault::Reorder(order)),
+            rule("to-get", asked, Fault::Move(Move { copy, ..moving(MoveTo::Get) })),
+        ];
+        let mut play = Play::new(rules);
+        if open {
+            play.gets("get").streams("get");
+        }
+        play.calls("a", 1).streams("a").data("a", &[question(7), question(8), answer(1)].concat());
+        if !open {
+            play.gets("get").streams("get");
+        }
+        let turned = [question(8), question(7)].concat();
+        let (own, moved) = match (copy, open) {
+            (false, _) => (answer(1), turned),
+            (true, _) => (turned + &answer(1), [question(7), question(8)].concat()),
+        };
+        assert_eq!((play.body("a"), play.body("get")), (&*own, &*moved), "copy {copy}, open {open}");
+        assert!(play.engine.windows.is_empty() && play.engine.busy.is_empty());
+    }
+}
