@@ -37,7 +37,6 @@ pub(super) enum Job {
 impl Engine {
     /// A parcel's turn has come.
     pub(super) fn leave(&mut self, now: Moment, id: LaneId, mut parcel: Parcel) {
-        self.news |= self.awaited.remove(&parcel.seq);
         let cuts = std::mem::take(&mut parcel.cuts);
         let instead = cuts.iter().find(|cut| !cut.later).filter(|cut| self.stands_before(cut.rule));
         match (id, instead) {
@@ -53,7 +52,6 @@ impl Engine {
     /// A parcel will never leave.
     pub(super) fn discard(&mut self, now: Moment, parcel: &Parcel, fate: PointFate) {
         let ended = if fate == PointFate::Withheld { Opened::RunEnded } else { Opened::Left };
-        self.news |= self.awaited.remove(&parcel.seq);
         self.stirred = true;
         self.remove_timer(parcel.timer);
         for wait in &parcel.waits {

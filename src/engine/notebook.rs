@@ -75,7 +75,7 @@ impl Engine {
         self.record(Entry::Gate(gate));
     }
 
-    /// A point's fate is known.
+    /// A point's fate is known; what waits behind it may go.
     pub(super) fn write_point(
         &mut self,
         point: &Point,
@@ -83,6 +83,7 @@ impl Engine {
         left: Option<(Moment, u64)>,
         on: Option<ExchangeId>,
     ) {
+        self.news |= self.awaited.remove(&point.seq);
         if !self.notebook.on {
             return;
         }

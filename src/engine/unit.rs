@@ -98,7 +98,7 @@ pub(super) enum Until {
     Cut,
     /// The reorder window of this number closes.
     Window(u64),
-    /// The parcel of this sequence number has left.
+    /// The parcel of this sequence number has passed, or never will.
     Behind(u64),
     /// A stream opens to which the rule can move it.
     Stream,

@@ -306,3 +306,21 @@ fn a_block_that_moves_leaves_its_window_where_it_went() {
         assert!(play.engine.windows.is_empty() && play.engine.busy.is_empty());
     }
 }
+
+/// Two connections have no order but that of the wire.
+#[test]
+fn across_streams_a_block_leaves_when_the_one_before_it_was_written() {
+    for gone in [false, true] {
+        let mut play = Play::new(vec![reorder(2, Order::Reverse, true)]);
+        play.calls("a", 1).calls("b", 2).streams("a").streams("b").stops_reading("b");
+        play.data("a", &notification(1)).data("b", &notification(2));
+        assert_eq!((play.body("a"), play.body("b")), ("", &*notification(2)));
+        if gone {
+            play.leaves("b")
+        } else {
+            play.reads_again()
+        };
+        assert_eq!(play.body("a"), notification(1));
+        assert!(play.engine.awaited.is_empty() && play.engine.busy.is_empty());
+    }
+}
