@@ -210,6 +210,22 @@ fn block_fits(selector: &Selector, block: &BlockPoint, calls: &Calls) -> bool {
             .is_none_or(|message| block.messages.iter().any(|spoken| message_fits(message, spoken, calls)))
 }
 
+/// Whether the fields about a request fit this message of a batch; one that is about no request goes by its stream.
+pub(super) fn one_of_batch_fits(selector: &Selector, at: At, spoken: &Spoken, calls: &Calls) -> bool {
+    let about = spoken.about.and_then(|id| calls.get(id));
+    let said = match at {
+        At::Request => Some(Said::from(spoken)).filter(|_| !spoken.message.kind.is_reply()),
+        _ if spoken.answer => about.map(Said::from),
+        _ => return of_its_owner(selector, about, calls),
+    };
+    (asks_no_message(selector) || said.is_some_and(|said| is_said(selector, said)))
+        && of_its_owner(selector, about, calls)
+}
+
+fn of_its_owner(selector: &Selector, about: Option<&Call>, calls: &Calls) -> bool {
+    about.and_then(|call| call.owner).is_none_or(|owner| of_owner(selector.owner.as_ref(), &[owner], calls))
+}
+
 /// Whether one message is meant.
 pub(super) fn message_fits(selector: &MessageSelector, spoken: &Spoken, calls: &Calls) -> bool {
     let message = &spoken.message;

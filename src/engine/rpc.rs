@@ -162,11 +162,16 @@ fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de Raw
 /// Reads the message, or the messages of a batch, in `json`; none if it is no JSON-RPC.
 #[must_use]
 pub fn peek(json: &Bytes) -> Vec<Message> {
+    elements(json).into_iter().flatten().collect()
+}
+
+/// The same, with a place for each element of a batch: `None` where it is no message.
+pub(super) fn elements(json: &Bytes) -> Vec<Option<Message>> {
     if !is_batch(json) {
-        return read(json, json).into_iter().collect();
+        return vec![read(json, json)];
     }
     let elements: Vec<&RawValue> = serde_json::from_slice(json).unwrap_or_default();
-    elements.into_iter().filter_map(|element| read(json, element.get().as_bytes())).collect()
+    elements.into_iter().map(|element| read(json, element.get().as_bytes())).collect()
 }
 
 /// Whether the JSON text is an array.

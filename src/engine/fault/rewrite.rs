@@ -62,7 +62,7 @@ impl Engine {
         }
     }
 
-    fn rewritten(&self, rule: usize, rewrite: &Rewrite, point: &Point, json: &[u8]) -> Option<Bytes> {
+    fn rewritten(&self, rule: usize, rewrite: &Rewrite, point: &Point, json: &Bytes) -> Option<Bytes> {
         let mut value: Value = serde_json::from_slice(json).ok()?;
         let spoken = match &point.block {
             Some(block) => &block.messages,
@@ -70,8 +70,9 @@ impl Engine {
         };
         match &mut value {
             Value::Array(elements) => {
-                for (element, spoken) in elements.iter_mut().zip(spoken) {
-                    if self.is_meant(rule, spoken) {
+                let messages = elements.iter_mut().zip(rpc::elements(json)).filter(|(_, message)| message.is_some());
+                for ((element, _), spoken) in messages.zip(spoken) {
+                    if self.is_meant(rule, point, spoken) {
                         self.set_all(rewrite, point, element);
                     }
                 }
@@ -82,9 +83,10 @@ impl Engine {
     }
 
     /// In a batch only the elements that the rule's selector means are rewritten (rule R6).
-    fn is_meant(&self, rule: usize, spoken: &Spoken) -> bool {
-        let selector = self.plan.rules[rule].sel.selector.message.as_ref();
-        selector.is_none_or(|selector| matching::message_fits(selector, spoken, &self.calls))
+    fn is_meant(&self, rule: usize, point: &Point, spoken: &Spoken) -> bool {
+        let selector = &self.plan.rules[rule].sel.selector;
+        let fits = selector.message.as_ref().is_none_or(|message| matching::message_fits(message, spoken, &self.calls));
+        fits && matching::one_of_batch_fits(selector, point.at, spoken, &self.calls)
     }
 
     fn set_all(&self, rewrite: &Rewrite, point: &Point, message: &mut Value) {

@@ -324,3 +324,17 @@ fn across_streams_a_block_leaves_when_the_one_before_it_was_written() {
         assert!(play.engine.awaited.is_empty() && play.engine.busy.is_empty());
     }
 }
+
+#[test]
+fn of_a_batch_only_the_elements_that_a_rule_means_are_rewritten() {
+    let set = vec![("/x".to_owned(), serde_json::json!(1))];
+    let rewrite = |selector| vec![rule("set", selector, Fault::Rewrite(Rewrite { set: set.clone() }))];
+    let batch = r#"[7,{"id":1,"method":"ping"},{"id":2,"method":"tools/call"}]"#;
+    let mut play = Play::new(rewrite(of(At::Request, "tools/call")));
+    play.posts("a", batch);
+    let forwarded = String::from_utf8(play.of("a").forwarded.clone().expect("it was").to_vec()).unwrap();
+    assert_eq!(forwarded, r#"[7,{"id":1,"method":"ping"},{"id":2,"method":"tools/call","x":1}]"#);
+    let mut play = Play::new(rewrite(Selector { method: glob("tools/call"), ..message("answer") }));
+    play.posts("a", batch).streams("a").data("a", "data: [7,{\"id\":1,\"result\":{}},{\"id\":2,\"result\":{}}]\n\n");
+    assert_eq!(play.body("a"), "data: [7,{\"id\":1,\"result\":{}},{\"id\":2,\"result\":{},\"x\":1}]\n\n");
+}
