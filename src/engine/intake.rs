@@ -9,6 +9,7 @@ use super::engine::{Conn, Engine};
 use super::event::{AnswerHead, ConnId, Ending, ExchangeId, Moment, RequestBody, RequestHead, Source};
 use super::exchange::{Answer, ClientLeg, Exchange, Media, ServerLeg, header};
 use super::hash;
+use super::notebook::redacted_target;
 use super::record::PointFate;
 use super::rpc;
 use super::selector::{At, Stream};
@@ -57,7 +58,7 @@ impl Engine {
                 rpc::peek(bytes)
             }
             RequestBody::BeyondPeek(cap) => {
-                let target = &exchange.request.target;
+                let target = redacted_target(&exchange.request.target);
                 self.note(now, format!("{target}: a request beyond {cap} bytes is matched by its head only"));
                 Vec::new()
             }

@@ -187,7 +187,7 @@ fn redacted(headers: &[(String, Bytes)]) -> Vec<(String, String)> {
 }
 
 /// A query may carry a session id, as that of 2024-11-05 does.
-fn redacted_target(target: &str) -> String {
+pub(super) fn redacted_target(target: &str) -> String {
     match target.split_once('?') {
         Some((path, query)) => format!("{path}?{}", hash::stand_in(query.as_bytes())),
         None => target.to_owned(),

@@ -1,6 +1,7 @@
 //! Whose something is: sessions, owners, answers, resumes, what is in flight (rules R6 to R9, R12).
 
 use super::super::condition::{Condition, Same};
+use super::super::event::{Event, RequestBody};
 use super::super::fault::Fault;
 use super::super::fault::cut::Place;
 use super::super::record::{Entry, PointFate};
@@ -331,4 +332,14 @@ fn a_rule_about_ended_sessions_acts_on_a_stream_that_was_opened_before_the_end()
     play.sends("bye", "DELETE", &[("mcp-session-id", "S")], "").head("bye", 200, &[]).ends("bye");
     play.data("get", &notification(2));
     assert_eq!(play.waits(5).counts("r"), (1, 1, 1));
+}
+
+#[test]
+fn a_note_about_a_large_request_hides_its_query_too() {
+    let mut play = Play::new(vec![]);
+    play.sends("a", "GET", &[(":target", "/mcp?token=S3CRET")], "");
+    let body = RequestBody::BeyondPeek(1);
+    let commands = play.engine.on(play.now, Event::Request { exchange: play.id("a"), body });
+    let text = format!("{commands:?}");
+    assert!(text.contains("a request beyond 1 bytes") && !text.contains("S3CRET"), "{text}");
 }
