@@ -81,6 +81,9 @@ fn cut(report: &mut Report, params: &Params, at: At) {
         }
         _ => {}
     }
+    if let Some(spot) = params.written("where").filter(|_| at == At::End && place == "after") {
+        report.wrong(spot, "`after` an end: nothing is left to cut", "write where = \"before\"");
+    }
     if let Some(lasting) = params.written("for").filter(|_| params.text("other-leg").as_deref() == Some("close")) {
         report.wrong(lasting, "`for` with a leg that closes", "write other-leg = \"drain\" or \"keep\"");
     }
