@@ -168,6 +168,8 @@ pub(super) struct Exchange {
     pub(super) cuts: Vec<super::unit::ArmedCut>,
     /// Units that were let go and whose last byte is not written yet.
     pub(super) flying: u64,
+    /// The bytes of their points.
+    pub(super) flying_bytes: u64,
     pub(super) paused: bool,
 }
 
@@ -215,6 +217,7 @@ impl Exchange {
             server_ended: None,
             cuts: Vec::new(),
             flying: 0,
+            flying_bytes: 0,
             paused: false,
         }
     }

@@ -288,11 +288,19 @@ impl Engine {
     pub(super) fn fly(&mut self, id: ExchangeId, points: Vec<(usize, Point)>, job: Job) -> UnitId {
         let unit = UnitId(self.next_unit);
         self.next_unit += 1;
-        self.flights.insert(unit, Flight { exchange: id, points, job });
+        let flight = Flight { exchange: id, points, job };
         if let Some(exchange) = self.exchanges.get_mut(&id) {
             exchange.flying += 1;
+            exchange.flying_bytes += flight.bytes();
         }
+        self.flights.insert(unit, flight);
         unit
+    }
+}
+
+impl Flight {
+    pub(super) fn bytes(&self) -> u64 {
+        self.points.iter().map(|(_, point)| point.bytes).sum()
     }
 }
 

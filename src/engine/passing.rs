@@ -17,10 +17,13 @@ use super::unit::{LaneId, Point};
 impl Engine {
     /// The last byte of a unit was written. A unit whose exchange is gone is not known any more.
     pub(super) fn passed(&mut self, now: Moment, unit: UnitId) {
-        let Some(Flight { exchange: id, points, job }) = self.flights.remove(&unit) else { return };
+        let Some(flight) = self.flights.remove(&unit) else { return };
+        let bytes = flight.bytes();
+        let Flight { exchange: id, points, job } = flight;
         let stamp = (now, self.next_seq());
         if let Some(exchange) = self.exchanges.get_mut(&id) {
             exchange.flying -= 1;
+            exchange.flying_bytes -= bytes;
         }
         self.unguard(now, id, unit);
         match job {
@@ -178,6 +181,7 @@ impl Engine {
             }
             if let Some(exchange) = self.exchanges.get_mut(&id) {
                 exchange.flying -= 1;
+                exchange.flying_bytes -= flight.bytes();
             }
         }
     }

@@ -91,6 +91,9 @@ impl Engine {
         let Some((_, point)) = parcel.points.first() else { return };
         let point = point.clone();
         match target {
+            Some(id) if self.unread(id) + parcel.bytes() > LANE_LIMIT => {
+                self.note(now, format!("{}: its new stream is not read; it stays on its own", point.key));
+            }
             Some(id) => {
                 *lane = LaneId::Down(id);
                 self.effective(rule);
@@ -112,6 +115,12 @@ impl Engine {
                 parcel.waits.push(wait);
             }
         }
+    }
+
+    /// How much waits on a stream or was let go and is not written, in bytes: nothing slows down who moves blocks to it.
+    fn unread(&self, id: ExchangeId) -> usize {
+        let Some(exchange) = self.exchanges.get(&id) else { return 0 };
+        exchange.down.bytes.saturating_add(usize::try_from(exchange.flying_bytes).unwrap_or(usize::MAX))
     }
 
     fn enqueue_moved(&mut self, now: Moment, lane: LaneId, parcel: Parcel) {

@@ -4,16 +4,19 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
+use super::super::engine::LANE_LIMIT;
 use super::super::event::Moment;
+use super::super::fault::Fault;
+use super::super::fault::moving::{Closed, Move, MoveTo};
 use super::super::owner::{Answers, Calls, Trail};
 use super::super::record::PointFate;
 use super::super::rpc;
-use super::super::selector::Stream;
+use super::super::selector::{Selector, Stream};
 use super::super::session::{Client, Sessions};
 use super::super::sighting::{Log, Sighting};
 use super::super::unit::Key;
 use super::Play;
-use super::tools::{after, hold, message, notification, rule};
+use super::tools::{after, glob, hold, message, ms, notification, rule};
 
 fn request(n: u64) -> rpc::Message {
     let text = format!(r#"{{"id":{n},"method":"tools/call","params":{{"_meta":{{"progressToken":{n}}}}}}}"#);
@@ -100,4 +103,16 @@ fn a_request_that_the_server_did_not_read_to_its_end_is_forgotten_with_its_excha
     play.calls("b", 2).leaves("b");
     assert!(play.engine.exchanges.is_empty() && play.engine.flights.is_empty());
     assert_eq!(play.point("s1/post:2/request#1").fate, PointFate::Gone);
+}
+
+#[test]
+fn what_moves_to_a_stream_that_nobody_reads_is_bounded() {
+    let to_get = Fault::Move(Move { to: MoveTo::Get, copy: false, closed: Closed::Wait, limit: ms(1_000) });
+    let mut play = Play::new(vec![rule("to-get", Selector { stream: glob("post"), ..message("request") }, to_get)]);
+    play.gets("get").streams("get").stops_reading("get").calls("a", 1).streams("a");
+    let question = format!("data: {{\"id\":7,\"method\":\"x\",\"params\":\"{}\"}}\n\n", "x".repeat(LANE_LIMIT / 3));
+    for _ in 0..5 {
+        play.data("a", &question);
+    }
+    assert_eq!((play.body("get").len(), play.body("a").len()), (2 * question.len(), 3 * question.len()));
 }
