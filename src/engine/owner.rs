@@ -19,6 +19,7 @@ const EVENT_IDS: usize = 32 * 1024;
 /// An SSE id longer than this is not remembered, in bytes.
 const EVENT_ID_LENGTH: usize = 1024;
 /// Params longer than this are forgotten when their request is settled, in bytes; a resume is not matched by them.
+/// Shorter ones are copied then, so that they keep no larger body alive.
 const PARAMS_KEPT: usize = 8 * 1024;
 
 /// One JSON-RPC request of the run.
@@ -175,9 +176,8 @@ impl Calls {
     /// A request was answered, cancelled, or nothing can bring its answer any more.
     pub(super) fn settle(&mut self, id: CallId) {
         let Some(call) = self.calls.get_mut(&id) else { return };
-        if call.params.len() > PARAMS_KEPT {
-            call.params = Bytes::new();
-        }
+        let params = &call.params;
+        call.params = if params.len() > PARAMS_KEPT { Bytes::new() } else { Bytes::copy_from_slice(params) };
         if let Some(open) = self.in_flight.get_mut(&call.session) {
             open.remove(&id);
             if open.is_empty() {
@@ -206,7 +206,7 @@ impl Calls {
     /// How much is remembered, in entries.
     #[cfg(test)]
     pub(super) fn remembered(&self) -> usize {
-        let in_flight: usize = self.in_flight.values().map(BTreeSet::len).sum();
+        let in_flight: usize = self.in_flight.values().map(|open| 1 + open.len()).sum();
         self.calls.len() + self.by_id.len() + self.by_token.len() + in_flight + self.event_ids.len()
     }
 
@@ -251,6 +251,9 @@ impl Calls {
         }
         if let Some(open) = self.in_flight.get_mut(&call.session) {
             open.remove(&id);
+            if open.is_empty() {
+                self.in_flight.remove(&call.session);
+            }
         }
     }
 

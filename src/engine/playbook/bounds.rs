@@ -116,3 +116,27 @@ fn what_moves_to_a_stream_that_nobody_reads_is_bounded() {
     }
     assert_eq!((play.body("get").len(), play.body("a").len()), (2 * question.len(), 3 * question.len()));
 }
+
+#[test]
+fn a_session_whose_calls_are_all_forgotten_takes_no_room_among_them() {
+    let ping = rpc::peek(&Bytes::from_static(br#"{"id":1,"method":"ping"}"#)).remove(0);
+    let mut calls = Calls::default();
+    let filled = |calls: &mut Calls, sessions: std::ops::Range<u64>| {
+        sessions.for_each(|session| drop(calls.hear_client(session, ping.clone())));
+        calls.remembered()
+    };
+    let full = filled(&mut calls, 0..20_000);
+    assert_eq!(filled(&mut calls, 20_000..40_000), full);
+}
+
+#[test]
+fn small_params_keep_no_large_request_alive_once_it_is_settled() {
+    let body = Bytes::from(format!(r#"{{"id":1,"method":"ping","params":{{}},"x":"{}"}}"#, "x".repeat(100_000)));
+    let mut calls = Calls::default();
+    let spoken = calls.hear_client(1, rpc::peek(&body).remove(0));
+    let call = spoken.about.expect("it is a request");
+    drop(spoken);
+    calls.settle(call);
+    assert_eq!(&calls.get(call).expect("it is known").params[..], b"{}");
+    assert!(body.is_unique(), "nothing else holds it");
+}
