@@ -18,7 +18,7 @@ use super::rule::Rule;
 use super::selector::At;
 use super::unit::Point;
 
-/// How many ends of gates the summary keeps; the oldest go first.
+/// How many ends of gates the summary keeps; the oldest that opened go first.
 const GATES: usize = 10_000;
 
 /// The tallies, and whether lines are written.
@@ -69,7 +69,10 @@ impl Engine {
             held: micros(now).saturating_sub(micros(point.arrived)),
         };
         if self.notebook.gates.len() == GATES {
-            self.notebook.gates.pop_front();
+            // One that failed is the last to go: without it the run would pass.
+            let fine = |gate: &GateEntry| matches!(gate.opened, Opened::By(_) | Opened::Already(_));
+            let oldest = self.notebook.gates.iter().position(fine).unwrap_or(0);
+            self.notebook.gates.remove(oldest);
         }
         self.notebook.gates.push_back(gate.clone());
         self.record(Entry::Gate(gate));

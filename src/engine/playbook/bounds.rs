@@ -11,12 +11,12 @@ use super::super::fault::moving::{Closed, Move, MoveTo};
 use super::super::owner::{Answers, Calls, Trail};
 use super::super::record::PointFate;
 use super::super::rpc;
-use super::super::selector::{Selector, Stream};
+use super::super::selector::{At, Selector, Stream};
 use super::super::session::{Client, Sessions};
 use super::super::sighting::{Log, Sighting};
 use super::super::unit::Key;
 use super::Play;
-use super::tools::{after, glob, hold, message, ms, notification, rule};
+use super::tools::{after, glob, hold, message, ms, notification, of, question, rule, seen};
 
 fn request(n: u64) -> rpc::Message {
     let text = format!(r#"{{"id":{n},"method":"tools/call","params":{{"_meta":{{"progressToken":{n}}}}}}}"#);
@@ -139,4 +139,17 @@ fn small_params_keep_no_large_request_alive_once_it_is_settled() {
     calls.settle(call);
     assert_eq!(&calls.get(call).expect("it is known").params[..], b"{}");
     assert!(body.is_unique(), "nothing else holds it");
+}
+
+#[test]
+fn a_hold_that_failed_is_not_forgotten_for_those_that_opened() {
+    let never = hold(seen(of(At::Request, "no/such")));
+    let mut play = Play::new(vec![
+        rule("failed", message("request"), never),
+        rule("fine", message("notification"), hold(after(1))),
+    ]);
+    play.calls("a", 1).streams("a").data("a", &question(7)).waits(10_000);
+    let failed = play.opened();
+    play.data("a", &notification(1).repeat(10_001)).waits(1);
+    assert_eq!((play.opened().len(), &play.opened()[..1]), (10_000, &failed[..]));
 }
