@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 use std::future::Future;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 
 use http::{HeaderMap, HeaderValue, Method, Request, Response, Version, header, request};
@@ -111,14 +111,24 @@ async fn engage(client: Arc<Client>, request: Request<Incoming>, reused: bool) -
 /// Waits for the engine's leave to read the request's body, and reads it.
 ///
 /// A body that its client sends unasked is read while a rule holds the head: behind an unread body the client could leave
-/// unseen. Nothing of it is used before the engine says so.
+/// unseen. Nothing of it is used before the engine says so; one that breaks off is not waited for, since nothing else
+/// would say that the client is gone.
 async fn read(body: &mut ClientBody, outgoing: &mut ServerBody, headers: &HeaderMap) -> Peeked {
-    let leave = body.permit(|exchange| exchange.may_read().then_some(()));
+    let mut leave = pin!(body.permit(|exchange| exchange.may_read().then_some(())));
     if headers::expects_leave(headers) {
         leave.await;
-        outgoing.peek().await
-    } else {
-        tokio::join!(leave, outgoing.peek()).1
+        return outgoing.peek().await;
+    }
+    let mut peek = pin!(outgoing.peek());
+    tokio::select! {
+        biased;
+        () = &mut leave => peek.await,
+        peeked = &mut peek => {
+            if !matches!(peeked, Peeked::Broken(_)) {
+                leave.await;
+            }
+            peeked
+        }
     }
 }
 
