@@ -13,6 +13,7 @@ mod properties;
 mod selectors;
 mod streaming;
 pub(crate) mod tools;
+mod traffic;
 mod whose;
 
 use std::collections::BTreeMap;
@@ -22,8 +23,8 @@ use bytes::Bytes;
 
 use super::engine::{Engine, Setup};
 use super::event::{
-    AnswerHead, Command, ConnId, Ending, Event, ExchangeId, Fate, Inside, Moment, RequestBody, RequestHead, Source,
-    UnitId,
+    AnswerHead, Command, ConnId, Ending, Event, ExchangeId, Fate, Inside, Mark, Moment, RequestBody, RequestHead,
+    Source, UnitId,
 };
 use super::record::{Entry, GateEntry, Opened, PointEntry, RuleTally};
 use super::rule::Rule;
@@ -153,10 +154,6 @@ impl Play {
         self
     }
 
-    pub(crate) fn knows(&self, name: &str) -> bool {
-        self.names.contains_key(name)
-    }
-
     // --- what the server does ---
 
     /// From now on it answers before it has read a request to its end.
@@ -188,8 +185,18 @@ impl Play {
     }
 
     pub(crate) fn data(&mut self, name: &str, bytes: &str) -> &mut Self {
+        self.bytes(name, Bytes::copy_from_slice(bytes.as_bytes()))
+    }
+
+    /// What is relayed unseen goes past the engine.
+    pub(crate) fn bytes(&mut self, name: &str, bytes: Bytes) -> &mut Self {
         let exchange = self.id(name);
-        self.feed(Event::Data { exchange, bytes: Bytes::copy_from_slice(bytes.as_bytes()) });
+        let seen = self.seen.get_mut(&exchange).expect("it was sent");
+        if seen.relayed {
+            seen.body.extend_from_slice(&bytes);
+        } else {
+            self.feed(Event::Data { exchange, bytes });
+        }
         self
     }
 
@@ -199,7 +206,13 @@ impl Play {
 
     pub(crate) fn ends_as(&mut self, name: &str, ending: Ending) -> &mut Self {
         let exchange = self.id(name);
-        self.feed(Event::End { exchange, ending });
+        let seen = self.seen.get_mut(&exchange).expect("it was sent");
+        if seen.relayed {
+            seen.ending = Some(ending);
+            self.feed(Event::Relayed { exchange, ending });
+        } else {
+            self.feed(Event::End { exchange, ending });
+        }
         self
     }
 
@@ -320,24 +333,10 @@ impl Play {
                 self.note("relay", exchange).relayed = true;
                 Vec::new()
             }
-            Command::Write { exchange, bytes, marks } => {
-                let seen = self.note("write", exchange);
-                assert!(seen.ending.is_none(), "nothing is written after the end");
-                assert!(!bytes.is_empty() && seen.sent_head.is_some());
-                seen.body.extend_from_slice(&bytes);
-                seen.writes += 1;
-                let units: Vec<UnitId> = marks.iter().map(|mark| mark.unit).collect();
-                assert!(marks.is_sorted_by_key(|mark| mark.end) && marks.iter().all(|mark| mark.end <= bytes.len()));
-                self.written(exchange, &units)
-            }
+            Command::Write { exchange, bytes, marks } => self.write(exchange, &bytes, &marks),
             Command::Finish { exchange, unit, ending, inside, settle } => {
-                let seen = self.note("finish", exchange);
-                assert!(seen.ending.is_none(), "a leg ends once");
-                assert!(ending != Ending::Eof || seen.sent_head.is_some(), "no end of a body before a head");
                 assert!(settle.is_none() || ending == Ending::Reset);
-                seen.ending = Some(ending);
-                seen.body.extend_from_slice(inside.as_ref().map_or(&[], |inside| &inside.part[..]));
-                seen.inside = inside;
+                self.finish(exchange, ending, inside);
                 if ending == Ending::Stall { Vec::new() } else { self.written(exchange, &[unit]) }
             }
             Command::PauseServer { exchange } => {
@@ -358,6 +357,26 @@ impl Play {
                 Vec::new()
             }
         }
+    }
+
+    fn write(&mut self, exchange: ExchangeId, bytes: &Bytes, marks: &[Mark]) -> Vec<Event> {
+        let seen = self.note("write", exchange);
+        assert!(seen.ending.is_none(), "nothing is written after the end");
+        assert!(!bytes.is_empty() && seen.sent_head.is_some() && !seen.relayed);
+        seen.body.extend_from_slice(bytes);
+        seen.writes += 1;
+        let units: Vec<UnitId> = marks.iter().map(|mark| mark.unit).collect();
+        assert!(marks.is_sorted_by_key(|mark| mark.end) && marks.iter().all(|mark| mark.end <= bytes.len()));
+        self.written(exchange, &units)
+    }
+
+    fn finish(&mut self, exchange: ExchangeId, ending: Ending, inside: Option<Inside>) {
+        let seen = self.note("finish", exchange);
+        assert!(seen.ending.is_none(), "a leg ends once");
+        assert!(ending != Ending::Eof || seen.sent_head.is_some(), "no end of a body before a head");
+        seen.ending = Some(ending);
+        seen.body.extend_from_slice(inside.as_ref().map_or(&[], |inside| &inside.part[..]));
+        seen.inside = inside;
     }
 
     fn written(&mut self, exchange: ExchangeId, units: &[UnitId]) -> Vec<Event> {

@@ -3,6 +3,9 @@
 //! It is not a validator: what has a method or an answer is a message, whatever else is wrong with it. The one rule it
 //! keeps: an id keeps its type, `1` is not `"1"`.
 
+#[cfg(test)]
+mod tests;
+
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -246,73 +249,5 @@ pub fn text_of(value: &RawValue) -> Option<Cow<'_, str>> {
         b'"' => serde_json::from_str::<String>(value.get()).ok().map(Cow::Owned),
         b'{' | b'[' | b'n' => None,
         _ => Some(Cow::Borrowed(value.get())),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn one(text: &str) -> Message {
-        let mut messages = peek(&Bytes::copy_from_slice(text.as_bytes()));
-        assert_eq!(messages.len(), 1, "{text}");
-        messages.remove(0)
-    }
-
-    #[test]
-    fn a_request_is_known_by_kind_id_method_name_and_token() {
-        let call = one(
-            r#" {"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"echo","_meta":{"progressToken":"t"}}}"#,
-        );
-        assert_eq!((call.kind, call.id), (Kind::Request, Some(Id::Number("2".into()))));
-        assert_eq!((call.method.as_deref(), call.name.as_deref()), (Some("tools/call"), Some("echo")));
-        assert_eq!(call.asks_progress, Some(Id::Text("t".into())));
-    }
-
-    #[test]
-    fn ids_keep_their_type() {
-        assert_ne!(one(r#"{"id":1,"result":{}}"#).id, one(r#"{"id":"1","result":{}}"#).id);
-        assert_eq!(one(r#"{"id":null,"error":{"code":-32700}}"#).id, None);
-        assert_eq!(
-            one(r#"{"id":12345678901234567890123,"result":{}}"#).id,
-            Some(Id::Number("12345678901234567890123".into()))
-        );
-    }
-
-    #[test]
-    fn an_answer_is_one_whatever_its_result_is() {
-        assert_eq!(one(r#"{"id":1,"result":null}"#).kind, Kind::Response);
-        let error = one(r#"{"id":1,"error":{"code":-32001,"message":"x"}}"#);
-        assert_eq!((error.kind, error.code.as_deref()), (Kind::Error, Some("-32001")));
-    }
-
-    #[test]
-    fn a_cancel_and_a_progress_name_whom_they_are_about() {
-        let cancel = one(r#"{"method":"notifications/cancelled","params":{"requestId":5,"reason":"user"}}"#);
-        assert_eq!(cancel.cancels, Some(Id::Number("5".into())));
-        let progress = one(r#"{"method":"notifications/progress","params":{"progressToken":2,"progress":1}}"#);
-        assert_eq!(progress.tells_progress, Some(Id::Number("2".into())));
-    }
-
-    #[test]
-    fn a_batch_has_as_many_messages_as_it_has() {
-        assert_eq!(peek(&Bytes::from_static(br#"[{"id":1,"method":"ping"}, 3, {"method":"x"}]"#)).len(), 2);
-    }
-
-    #[test]
-    fn what_is_no_message_is_none() {
-        for text in ["", "null", "3", "{}", "[]", "{\"id\":1}", "not json", "{\"method\":3}", "\u{1}", "[1"] {
-            assert_eq!(peek(&Bytes::copy_from_slice(text.as_bytes())), [], "{text:?}");
-        }
-    }
-
-    #[test]
-    fn a_pointer_reaches_into_objects_and_arrays_and_unescapes() {
-        let json = br#"{"a":{"b/c":[1,{"~":true}]},"s":"x"}"#;
-        let text = |at: &str| pointer(json, at).and_then(text_of).map(Cow::into_owned);
-        assert_eq!(text("/a/b~1c/0").as_deref(), Some("1"));
-        assert_eq!(text("/a/b~1c/1/~0").as_deref(), Some("true"));
-        assert_eq!(text("/s").as_deref(), Some("x"));
-        assert_eq!((text("/a"), text("/no"), text("/a/b~1c/7")), (None, None, None));
     }
 }

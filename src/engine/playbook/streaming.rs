@@ -103,8 +103,9 @@ fn a_body_that_nobody_asks_about_is_relayed_unseen() {
     let mut play = Play::with(Setup { rules, seed: 0, record: false });
     play.calls("a", 1);
     assert!(!play.forwarded("a"));
-    play.waits(5);
-    assert!(play.of("a").relayed);
+    play.waits(5).streams("a").data("a", &answer(1)).ends("a");
+    assert!(play.of("a").relayed && play.engine.exchanges.is_empty());
+    assert_eq!((play.body("a"), play.engine.calls.in_flight(1)), (&*answer(1), 0));
     let mut seen = Play::new(vec![rule("late", of(At::Request, "tools/call"), delay(5))]);
     seen.calls("a", 1).waits(5);
     assert!(seen.forwarded("a") && !seen.of("a").relayed, "what is recorded is seen");
@@ -181,4 +182,40 @@ fn an_answer_whose_end_is_kept_back_loses_its_length() {
         play.calls("a", 1).head("a", 200, &[("content-type", "application/json"), ("content-length", "36")]).waits(50);
         assert_eq!(play.of("a").sent_head, Some(rechunked), "{point:?}");
     }
+}
+
+#[test]
+fn a_request_beyond_the_peek_cap_is_matched_by_its_head_only() {
+    use super::super::engine::{Engine, Setup};
+    use super::super::event::{Command, Moment};
+    use super::super::event::{ConnId, Event, ExchangeId, RequestBody, RequestHead};
+    let rules = vec![rule("r", of(At::Request, "*"), hold(after(5)))];
+    let mut engine = Engine::new(Setup { rules, seed: 0, record: true });
+    let head = RequestHead { method: "POST".into(), target: "/mcp".into(), headers: vec![] };
+    let exchange = ExchangeId(1);
+    engine.on(Moment::default(), Event::RequestHead { exchange, conn: ConnId(1), reused: false, head });
+    let commands = engine.on(Moment::default(), Event::Request { exchange, body: RequestBody::BeyondPeek(4) });
+    assert!(commands.iter().any(|command| matches!(command, Command::Forward { .. })));
+    assert!(
+        commands.iter().any(|command| matches!(command, Command::Record(entry) if matches!(**entry, Entry::Note(_))))
+    );
+}
+
+#[test]
+fn secrets_are_stand_ins_in_the_journal() {
+    let mut play = Play::new(vec![]);
+    let headers = [
+        ("mcp-session-id", "S3CRET"),
+        ("authorization", "Bearer S3CRET"),
+        ("cookie", "x=S3CRET"),
+        ("last-event-id", "e-7"),
+        ("x-plain", "shown"),
+        (":target", "/mcp?token=S3CRET"),
+    ];
+    play.sends("a", "GET", &headers, "").head("a", 200, &[("set-cookie", "S3CRET")]).ends("a");
+    let text = format!("{:?}", play.entries);
+    assert!(!text.contains("S3CRET") && text.contains("shown") && text.contains("e-7"));
+    let hashes: Vec<_> = play.point("s1/resume:1(?)/request#1").headers.clone();
+    assert!(hashes.iter().any(|(name, value)| name == "authorization" && value.starts_with('#')));
+    assert_eq!(play.point("s1/resume:1(?)/end#1").fate, PointFate::Passed);
 }
