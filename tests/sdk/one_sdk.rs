@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::harness::{Driver, Mishap, PATIENCE, Run};
+use crate::harness::{Driver, Mishap, PATIENCE, Run, mishap};
 
 const VERSION: &str = "1.32.2";
 
@@ -32,6 +32,43 @@ fn a_call_survives_a_delay_at_each_of_its_points_and_no_point_leaves_early() {
 fn without_the_profile_nothing_acts_on_a_call() {
     let run = Session::open(&[], false).notify(1).finish();
     assert_eq!(run.points(|point| point["rules"].is_array()), Vec::<&Value>::new());
+}
+
+#[test]
+fn a_server_learns_late_that_its_client_has_left() {
+    let run = Session::open(&["profiles/call-delayed.toml,point=leave"], false).leave();
+    let [left] = run.points(|it| it["point"] == "leave" && acted(it, "call-delayed/late"))[..] else {
+        panic!("one leave: {}", run.verdict)
+    };
+    let stayed = left["left"].as_u64().unwrap() - left["arrived"].as_u64().unwrap();
+    assert!(u128::from(stayed) >= DELAY.as_micros(), "{left}");
+}
+
+#[test]
+fn without_the_profile_a_client_leaves_undelayed() {
+    let run = Session::open(&[], false).leave();
+    assert!(!run.points(|it| it["point"] == "leave").is_empty(), "{}", run.verdict);
+    assert_eq!(run.points(|it| acted(it, "call-delayed/late")), Vec::<&Value>::new());
+}
+
+// === Report and check ===
+
+#[test]
+fn a_report_shows_what_was_done_to_a_call_and_a_check_says_so_before() {
+    let checked = mishap(&["check", "profiles/call-delayed.toml"]);
+    assert!(checked.contains("delay") && checked.contains("tools/call"), "{checked}");
+    let run = Session::open(&["profiles/call-delayed.toml,point=block"], false).notify(1).finish();
+    let report = mishap(&["report", run.path.to_str().unwrap()]);
+    assert!(report.contains("notifications/message"), "{report}");
+    assert!(report.contains("call-delayed/late") || report.contains("! late"), "{report}");
+}
+
+#[test]
+fn without_the_profile_a_report_shows_the_same_messages_and_no_rule() {
+    let run = Session::open(&[], false).notify(1).finish();
+    let report = mishap(&["report", run.path.to_str().unwrap()]);
+    assert!(report.contains("notifications/message"), "{report}");
+    assert!(!report.contains("late"), "{report}");
 }
 
 fn acted(point: &Value, rule: &str) -> bool {
@@ -124,6 +161,16 @@ impl Session {
         self.answered("a");
         self.client.wait("the stream's end", |event| event["event"] == "stream-ended" && event["stream"] == "a");
         self
+    }
+
+    /// One call that is never answered; the client closes, and the server sees the call's stream close.
+    fn leave(self) -> Run {
+        self.call("a", 1, true);
+        self.server.wait("notified", |event| event["event"] == "notified");
+        self.notifications(1);
+        self.client.send(&json!({ "cmd": "close", "id": "c" }));
+        self.server.wait("the call's stream closes", |event| event["event"] == "post-closed" && event["tag"] == "a");
+        self.finish()
     }
 
     /// Two calls in flight; the first notifies before the second is made. Both are answered.

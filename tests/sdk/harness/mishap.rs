@@ -27,6 +27,8 @@ pub(crate) struct Run {
     pub(crate) verdict: String,
     /// The journal's lines, in order.
     pub(crate) journal: Vec<Value>,
+    /// The journal's file.
+    pub(crate) path: PathBuf,
 }
 
 impl Mishap {
@@ -61,7 +63,7 @@ impl Mishap {
         let exit = child.wait().unwrap().code().unwrap_or_else(|| panic!("no exit status\n{verdict}"));
         let text = fs::read_to_string(&self.journal).unwrap_or_else(|error| panic!("no journal: {error}\n{verdict}"));
         let journal = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-        Run { exit, verdict, journal }
+        Run { exit, verdict, journal, path: self.journal }
     }
 }
 
@@ -80,6 +82,15 @@ impl Run {
     pub(crate) fn assert_exit(&self, exit: i32) {
         assert_eq!(self.exit, exit, "{}", self.verdict);
     }
+}
+
+/// What the real binary says on stdout to a command that succeeds.
+pub(crate) fn mishap(args: &[&str]) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mishap"));
+    command.current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sdk")).args(args);
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{command:?}\n{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
 }
 
 fn journal_path() -> PathBuf {

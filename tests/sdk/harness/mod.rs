@@ -12,7 +12,7 @@ use std::time::Duration;
 
 pub(crate) use clients::{Client, Owner, clients};
 pub(crate) use driver::{Driver, node, node_dir};
-pub(crate) use mishap::{Mishap, Run};
+pub(crate) use mishap::{Mishap, Run, mishap};
 
 /// How long a fact that must come may take. Nothing is expected to take so long; a slow machine may.
 pub(crate) const BOUND: Duration = Duration::from_secs(60);
