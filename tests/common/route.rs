@@ -29,7 +29,7 @@ pub(crate) struct Route {
 
 impl Route {
     /// Nothing in between.
-    pub(crate) fn direct() -> Self {
+    pub(crate) fn directly() -> Self {
         let upstream = Upstream::listen();
         let address = upstream.address();
         Self { upstream, address, mishap: None, scratch: Scratch::new(), patience: PATIENCE }
@@ -37,14 +37,23 @@ impl Route {
 
     /// Through `mishap run`, without a profile and without a journal.
     pub(crate) fn through_mishap() -> Self {
-        Self::direct().with(|_| Vec::new())
+        Self::directly().with(|_| Vec::new())
     }
 
     /// Through `mishap run --journal`: the engine sees every stream and must let all of it be.
     pub(crate) fn through_a_journalling_mishap() -> Self {
-        Self::direct().with(|scratch| {
+        Self::directly().with(|scratch| {
             let journal = scratch.path("journal.ndjson");
             vec!["--journal".to_owned(), journal.display().to_string()]
+        })
+    }
+
+    /// Through `mishap run` with a rule for which every answer must be looked into, and which means none.
+    pub(crate) fn through_a_looking_mishap() -> Self {
+        Self::directly().with(|scratch| {
+            let selector = "{ message = { result = { '/there/is/no/such' = \"*\" } } }";
+            let rule = format!("[[rule]]\nname = \"none\"\nmatch = {selector}\ndelay = \"1s\"\noptional = true\n");
+            vec!["-p".to_owned(), scratch.file("looking.toml", &format!("version = 1\n{rule}"))]
         })
     }
 
@@ -56,7 +65,7 @@ impl Route {
     /// Through a tiny proxy with this fault of its own; nothing waits long on a route that is meant to fail.
     pub(crate) fn broken(sabotage: Sabotage) -> Self {
         let patience = if sabotage == Sabotage::Sound { PATIENCE } else { IMPATIENCE };
-        let route = Self::direct();
+        let route = Self::directly();
         let address = broken::start(route.upstream.address(), sabotage);
         Self { address, patience, upstream: route.upstream.with_patience(patience), ..route }
     }
