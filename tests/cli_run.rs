@@ -115,7 +115,7 @@ mod tests {
     // A mishap is an HTTP server, so one can serve another; that it was told to stop is its own verdict, passed on to stderr.
     #[test]
     fn a_server_is_started_on_a_free_port_waited_for_and_stopped_at_the_end() {
-        let serve = format!("{} run -u {} -l 127.0.0.1:{{port}}", binary(), url());
+        let serve = format!("'{}' run -u {} -l 127.0.0.1:{{port}}", binary(), url());
         let ended = Mishap::run(&["run", "--serve", &serve, "--", "sh", "-c", "echo done"]);
         assert_eq!((ended.code, &*ended.stdout), (0, "done\n"), "{}", ended.stderr);
         assert!(ended.stderr.contains("server: mishap: exit 0: all done, no rules\n"), "{}", ended.stderr);
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn what_a_client_sends_reaches_the_server_started_here() {
-        let serve = format!("{} run -u {} -l 127.0.0.1:{{port}}", binary(), url());
+        let serve = format!("'{}' run -u {} -l 127.0.0.1:{{port}}", binary(), url());
         let mut mishap = Mishap::start(&["run", "--serve", &serve]);
         assert!(post(&mishap.line(), PING).1 == ANSWER);
         mishap.signal(Signal::TERM);
@@ -203,7 +203,7 @@ mod tests {
             r#"{"kind":"run","schema":1,"mishap":"0","started":"","seed":1,"profiles":[],"listen":"","upstream":""}"#;
         let note = r#"{"kind":"note","seq":1,"at":2,"text":"more than a pipe holds"}"#;
         let path = scratch.file("long.ndjson", &format!("{header}\n{}", format!("{note}\n").repeat(20_000)));
-        let script = format!("{{ {} report {}; echo \"status $?\" >&2; }} | head -n 1", binary(), path);
+        let script = format!("{{ '{}' report '{}'; echo \"status $?\" >&2; }} | head -n 1", binary(), path);
         let output = std::process::Command::new("sh").arg("-c").arg(script).output().expect("there is a shell");
         assert_eq!(String::from_utf8_lossy(&output.stderr), "status 0\n");
     }

@@ -251,7 +251,7 @@ mod tests {
     /// A server that says its process id before it becomes another mishap.
     fn mortal() -> String {
         let url = format!("http://{}/mcp", answering(ANSWER));
-        format!("echo pid=$$; exec {} run -u {url} -l 127.0.0.1:{{port}}", binary())
+        format!("echo pid=$$; exec '{}' run -u {url} -l 127.0.0.1:{{port}}", binary())
     }
 
     #[track_caller]
