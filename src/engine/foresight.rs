@@ -26,7 +26,10 @@ impl Engine {
 
     /// Whether events must be whole before they leave: a rule may act on them, or put others between them.
     pub(super) fn holds_blocks(&self, id: ExchangeId) -> bool {
+        // A cut that was planned at the request is behind us as a rule, but waits still.
+        let mut waiting = self.exchanges.get(&id).into_iter().flat_map(|exchange| &exchange.cuts);
         self.may_act(id, |armed| armed.sel.selector.at == At::Block || self.is_cut_by_block(id, armed))
+            || waiting.any(|cut| self.is_cut_by_block(id, &self.plan.rules[cut.rule]))
             || self.is_target(id)
     }
 

@@ -31,7 +31,7 @@ impl Engine {
         if lane.parcels.back().is_some_and(|last| matches!(last.out, Out::End(_))) {
             let end = lane.take(lane.parcels.len() - 1);
             lane.push(parcel);
-            lane.parcels.extend(end);
+            end.into_iter().for_each(|end| lane.push(end));
         } else {
             lane.push(parcel);
         }

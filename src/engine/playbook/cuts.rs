@@ -1,6 +1,6 @@
 //! `cut`: every ending, before, after and inside, at every point, and what becomes of the other leg.
 
-use super::super::condition::{Condition, Leg};
+use super::super::condition::{Condition, Leg, Seen};
 use super::super::engine::Setup;
 use super::super::event::{Ending, Fate};
 use super::super::fault::Fault;
@@ -8,7 +8,7 @@ use super::super::fault::cut::{Cut, Offset, OtherLeg, Place};
 use super::super::record::PointFate;
 use super::super::selector::{At, Selector};
 use super::Play;
-use super::tools::{after, answer, at, cut, message, ms, notification, of, rule, seen};
+use super::tools::{after, answer, at, cut, message, ms, notification, of, rule, seen, sight};
 
 fn cutting(point: At, cut: Cut) -> Play {
     let selector = if point == At::Block { message("answer") } else { of(point, "tools/call") };
@@ -109,6 +109,19 @@ fn a_stream_goes_on_until_the_cut_is_due_and_the_server_may_be_drained() {
     assert_eq!(play.body("get"), [&*notification(1), "data: hal"].concat(), "what is drained goes nowhere");
     assert_eq!(play.point("s1/get:1/block#2").fate, PointFate::Cut);
     assert_eq!(play.counts("zombie"), (1, 1, 1));
+}
+
+/// The first bytes of the block that is waited for must not have gone before it is known.
+#[test]
+fn a_cut_planned_at_the_request_falls_before_the_block_it_waits_for_however_that_comes() {
+    let arrived = Seen { leg: Some(Leg::Server), ..sight(message("notification")) };
+    let when = Some(Condition::Seen(Box::new(arrived)));
+    let mut play = cutting(At::Request, Cut { when, ..cut(Ending::Eof, Place::After) });
+    play.calls("a", 1).streams("a").data("a", &answer(9));
+    for byte in notification(1).chars() {
+        play.data("a", &byte.to_string());
+    }
+    assert_eq!((play.body("a"), play.of("a").ending), (&*answer(9), Some(Ending::Eof)));
 }
 
 #[test]

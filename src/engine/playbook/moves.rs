@@ -137,6 +137,15 @@ fn a_moved_block_that_waited_too_long_leaves_on_its_own_stream() {
 }
 
 #[test]
+fn a_block_that_comes_back_to_its_own_stream_goes_before_an_end_that_is_kept_back() {
+    let mut play = Play::new(vec![to_get(), rule("late-end", at(At::End, "post"), delay(40_000))]);
+    play.calls("a", 1).streams("a").data("a", &question(7)).ends("a").waits(30_000);
+    assert_eq!((play.body("a"), play.of("a").ending), (&*question(7), None));
+    play.waits(10_000);
+    assert_eq!(play.of("a").ending, Some(Ending::Eof));
+}
+
+#[test]
 fn closed_may_also_mean_that_the_block_is_lost() {
     let lossy = Move { closed: Closed::Drop, ..moving(MoveTo::Get) };
     let mut play = Play::new(vec![rule("r", message("request"), Fault::Move(lossy))]);
