@@ -3,8 +3,11 @@
 //! The one rule: readiness is a fact. It is ready when it has answered HTTP, with whatever status; it is never given time.
 
 use std::collections::VecDeque;
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher as _;
 use std::io::{self, BufRead as _, BufReader, PipeReader, Write as _};
 use std::net::{Ipv4Addr, TcpListener};
+use std::ops::Range;
 use std::process::ExitStatus;
 use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -22,6 +25,8 @@ use crate::report::words::span;
 
 /// How long it may take to end when it is asked to.
 const GRACE: Duration = Duration::from_secs(5);
+/// The ports that `{port}` is one of: below those that Linux (from 32768) and RFC 6335 (from 49152) give away.
+const PORTS: Range<u16> = 16_384..32_768;
 /// How soon a server that refused a connection is asked again.
 const AGAIN: Duration = Duration::from_millis(20);
 /// How many of its last lines are quoted when it dies.
@@ -46,8 +51,15 @@ struct Output {
 }
 
 /// Finds a port on loopback that nobody listens on.
+///
+/// Between here and the server's own bind nobody holds it. So it is none of those that the system gives to connections
+/// and to port 0, of which a busy machine takes thousands in that time, and each process begins to look elsewhere.
 pub(super) fn free_port() -> io::Result<u16> {
-    Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port())
+    let begin = RandomState::new().hash_one(std::process::id());
+    let all = u64::from(PORTS.end - PORTS.start);
+    let ports = (0..all).filter_map(|step| u16::try_from((begin % all + step) % all).ok()).map(|at| PORTS.start + at);
+    let free = ports.into_iter().find(|port| TcpListener::bind((Ipv4Addr::LOCALHOST, *port)).is_ok());
+    free.ok_or_else(|| io::ErrorKind::AddrInUse.into())
 }
 
 impl Server {
