@@ -1,12 +1,17 @@
 //! The loader answers whatever it is given: profiles with pieces cut out, put in and exchanged load or are refused, and
 //! every refusal names a line of the file.
 
+#[allow(dead_code, reason = "each test file uses its part of it")]
+mod common;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use mishap::profile::{self, Use, builtin};
 use proptest::prelude::*;
 use proptest::sample::Index;
+
+use common::scratch::Scratch;
 
 /// Pieces that mean something to the loader.
 const PIECES: [&str; 34] = [
@@ -79,10 +84,9 @@ proptest! {
     ) {
         let texts = texts();
         let text = edited(&texts[which.index(texts.len())], &edits);
-        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("mutated.toml");
-        fs::write(&path, &text).expect("it can be written");
+        let scratch = Scratch::new();
         let lines = text.lines().count() + 1;
-        for problem in profile::check(&Use::plain(&path.to_string_lossy())).err().unwrap_or_default() {
+        for problem in profile::check(&Use::plain(&scratch.file("mutated.toml", &text))).err().unwrap_or_default() {
             prop_assert!(problem.line.is_some_and(|line| (1..=lines).contains(&line)), "{problem}\n{text}");
         }
     }
