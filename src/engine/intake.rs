@@ -151,10 +151,7 @@ impl Engine {
     /// The run is over: what waits is withheld, what was let go was not seen to be written.
     pub(super) fn finish(&mut self, now: Moment) {
         for id in std::mem::take(&mut self.busy) {
-            let parcels: Vec<_> = self.lane(id).map(|lane| lane.drain().collect()).unwrap_or_default();
-            for parcel in parcels {
-                self.discard(now, &parcel, PointFate::Withheld);
-            }
+            self.discard_all(now, id, PointFate::Withheld);
         }
         for (_, flight) in std::mem::take(&mut self.flights) {
             for (_, point) in &flight.points {

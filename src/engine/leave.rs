@@ -9,8 +9,8 @@ use super::event::{Command, ConnId, Ending, ExchangeId, Fate, Mark, Moment, Unit
 use super::exchange::{ClientLeg, ServerLeg};
 use super::fault::Fault;
 use super::fault::cut::Place;
-use super::record::{Opened, PointFate};
-use super::unit::{ArmedCut, CutPlan, LaneId, Out, Parcel, Point, Until};
+use super::record::PointFate;
+use super::unit::{ArmedCut, CutPlan, LaneId, Out, Parcel, Point};
 
 /// Something that was let go and whose last byte the rim will report.
 #[derive(Debug)]
@@ -46,38 +46,6 @@ impl Engine {
             }
             (LaneId::Up(exchange) | LaneId::Down(exchange), None) => self.pass(now, exchange, parcel, cuts),
             (LaneId::Astray, _) => self.discard(now, &parcel, PointFate::Gone),
-        }
-    }
-
-    /// A parcel will never leave.
-    pub(super) fn discard(&mut self, now: Moment, parcel: &Parcel, fate: PointFate) {
-        let ended = if fate == PointFate::Withheld { Opened::RunEnded } else { Opened::Left };
-        self.stirred = true;
-        self.remove_timer(parcel.timer);
-        for wait in &parcel.waits {
-            self.clear_timer(wait);
-            if let Some((_, point)) = parcel.points.first() {
-                if matches!(wait.until, Until::Hold) {
-                    self.ungather(wait.rule, point);
-                    self.kept_for_good(wait.rule, point, &ended);
-                }
-                if matches!(wait.until, Until::Hold | Until::Cut | Until::Stream) {
-                    self.close_gate(now, wait.rule, point, ended.clone());
-                }
-            }
-        }
-        for (_, point) in &parcel.points {
-            self.write_point(point, fate, None, None);
-        }
-    }
-
-    /// The peer of a unit that a hold kept has gone: what was to reach the client never did. A request that was never
-    /// forwarded counts only where what it waited for could still have come (rule R35).
-    fn kept_for_good(&mut self, rule: usize, point: &Point, ended: &Opened) {
-        let awaited = || self.plan.rules[rule].gate.as_ref().is_some_and(|cond| self.under_way(cond, rule, point));
-        let never = self.plan.rules[rule].rule.fault.is_for_good();
-        if *ended == Opened::Left && !never && (!point.at.is_towards_server() || awaited()) {
-            self.effective(rule);
         }
     }
 

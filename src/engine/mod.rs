@@ -42,6 +42,7 @@ mod schedule;
 mod session;
 mod sighting;
 mod unit;
+mod withheld;
 
 #[cfg(test)]
 pub(crate) mod playbook;

@@ -17,6 +17,7 @@ use super::record::{Entry, GateEntry, NoteEntry, Opened, OwnerEntry, PointEntry,
 use super::rule::Rule;
 use super::selector::At;
 use super::unit::Point;
+use super::withheld::Kept;
 
 /// How many ends of gates the summary keeps; the oldest that opened go first.
 const GATES: usize = 10_000;
@@ -58,8 +59,13 @@ impl Engine {
         self.notebook.tallies[rule].effective += 1;
     }
 
-    /// A gate's end, for the journal and the summary.
+    /// The end of a gate that has let its unit go.
     pub(super) fn close_gate(&mut self, now: Moment, rule: usize, point: &Point, opened: Opened) {
+        self.end_gate(now, rule, point, opened, Kept::default());
+    }
+
+    /// A gate's end, for the journal and the summary.
+    pub(super) fn end_gate(&mut self, now: Moment, rule: usize, point: &Point, opened: Opened, kept: Kept) {
         let gate = GateEntry {
             seq: self.next_seq(),
             at: micros(now),
@@ -67,6 +73,8 @@ impl Engine {
             key: point.key.to_string(),
             opened,
             held: micros(now).saturating_sub(micros(point.arrived)),
+            undelivered: kept.undelivered,
+            overtake: kept.overtake,
         };
         if self.notebook.gates.len() == GATES {
             // One that failed is the last to go: without it the run would pass.

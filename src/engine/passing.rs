@@ -151,10 +151,7 @@ impl Engine {
             exchange.client = ClientLeg::Left;
         }
         for lane in [LaneId::Down(id), LaneId::Up(id)] {
-            let parcels: Vec<_> = self.lane(lane).map(|lane| lane.drain().collect()).unwrap_or_default();
-            for parcel in parcels {
-                self.discard(now, &parcel, PointFate::Gone);
-            }
+            self.discard_all(now, lane, PointFate::Gone);
         }
         self.ground(id, PointFate::Gone, |job| matches!(job, Job::Write | Job::Finish));
         self.client_over(id);

@@ -195,6 +195,17 @@ pub struct GateEntry {
     pub opened: Opened,
     /// How long it had held, in microseconds.
     pub held: u64,
+    /// Of a gate that never opened: how many blocks it kept from the client for good, those behind it included.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub undelivered: u64,
+    /// Of a gate that never opened: whether what it waited for stood behind it and `overtake` would have let that pass.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub overtake: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_none(number: &u64) -> bool {
+    *number == 0
 }
 
 /// What opened a gate.

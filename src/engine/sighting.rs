@@ -166,7 +166,8 @@ impl Engine {
         }
     }
 
-    fn seen<'a>(&'a self, watch: usize, same: Same, point: &'a Point) -> impl Iterator<Item = &'a Sighting> {
+    /// What a watch has seen that relates to the unit in hand.
+    pub(super) fn seen<'a>(&'a self, watch: usize, same: Same, point: &'a Point) -> impl Iterator<Item = &'a Sighting> {
         let session = (same != Same::Run).then_some(point.session);
         self.seen[watch].of(session).into_iter().filter(move |sighting| related(sighting, same, point))
     }
@@ -192,15 +193,27 @@ impl Engine {
 
 /// Whether a sighting relates to the unit in hand as the condition asks.
 fn related(sighting: &Sighting, same: Same, point: &Point) -> bool {
-    let meet = |a: &[CallId], b: &[CallId]| a.iter().any(|id| b.contains(id));
-    let (theirs, ours) = (&sighting.belongs, &point.belongs);
-    match same {
-        Same::Session | Same::Run => true,
-        Same::Exchange => sighting.exchange == point.exchange,
-        Same::NotExchange => sighting.exchange != point.exchange,
-        Same::Owner => meet(&theirs.owners, &ours.owners),
-        Same::NotOwner => !theirs.owners.is_empty() && !meet(&theirs.owners, &ours.owners),
-        Same::Call => meet(&theirs.calls, &ours.calls),
+    same.joins((sighting.exchange, &sighting.belongs), point)
+}
+
+impl Same {
+    /// Whether a point would relate so to the unit in hand, once it had passed on its own stream.
+    pub(super) fn relates(self, point: &Point, to: &Point) -> bool {
+        (self == Self::Run || point.session == to.session) && self.joins((point.exchange, &point.belongs), to)
+    }
+
+    /// Whether something on this exchange that belongs to these relates so to the unit in hand, within its session.
+    fn joins(self, (exchange, theirs): (Option<ExchangeId>, &Belongs), point: &Point) -> bool {
+        let meet = |a: &[CallId], b: &[CallId]| a.iter().any(|id| b.contains(id));
+        let ours = &point.belongs;
+        match self {
+            Self::Session | Self::Run => true,
+            Self::Exchange => exchange == point.exchange,
+            Self::NotExchange => exchange != point.exchange,
+            Self::Owner => meet(&theirs.owners, &ours.owners),
+            Self::NotOwner => !theirs.owners.is_empty() && !meet(&theirs.owners, &ours.owners),
+            Self::Call => meet(&theirs.calls, &ours.calls),
+        }
     }
 }
 

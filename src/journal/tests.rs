@@ -98,6 +98,8 @@ fn entries() -> Vec<Entry> {
         key: "s1/get:1/block#1".to_owned(),
         opened: Opened::By("s1/post:2/end#1".to_owned()),
         held: 1_000,
+        undelivered: 0,
+        overtake: false,
     };
     let party = PartyEntry { name: "probe".to_owned(), version: "1".to_owned() };
     let session = SessionEntry {

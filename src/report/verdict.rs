@@ -167,9 +167,20 @@ fn opening(group: &[&GateEntry]) -> String {
         }
         Opened::Limit => format!("{number} let go at the limit, after {held}, with the condition under way"),
         Opened::Vacuous => format!("{number} let go at the limit, after {held}, with nothing under way to open it"),
-        Opened::Left => format!("{number} never opened: waited {held}, then the client left"),
-        Opened::RunEnded => format!("{number} still closed after {held}, when the run ended"),
+        Opened::Left => format!("{number} never opened: waited {held}, then the client left{}", kept(group)),
+        Opened::RunEnded => format!("{number} still closed after {held}, when the run ended{}", kept(group)),
     }
+}
+
+/// What gates that never opened have kept from the client, and what would have opened them.
+fn kept(group: &[&GateEntry]) -> String {
+    let blocks = match group.iter().map(|gate| gate.undelivered).sum() {
+        0 => String::new(),
+        blocks => format!("; {} never delivered", count(blocks, "block")),
+    };
+    let behind = group.iter().any(|gate| gate.overtake);
+    let hint = if behind { "; what it waits for stood behind it: set overtake = true" } else { "" };
+    format!("{blocks}{hint}")
 }
 
 /// What opened a gate: a point, or the firing of a rule.
@@ -252,8 +263,7 @@ fn fruitless(gates: &[&GateEntry]) -> Option<String> {
     let (left, vacuous, ended) = (with(Opened::Left), with(Opened::Vacuous), with(Opened::RunEnded));
     if !left.is_empty() {
         return Some(format!(
-            "delivered nothing: its hold was never opened, it waited {}, then the client left; if what it waits for comes \
-             behind it on its own stream, set overtake = true",
+            "delivered nothing: its hold was never opened, it waited {}, then the client left",
             held(&left)
         ));
     }

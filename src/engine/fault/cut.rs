@@ -213,10 +213,7 @@ impl Engine {
     fn empty_lanes(&mut self, now: Moment, id: ExchangeId) {
         self.end_client(id);
         for lane in [LaneId::Up(id), LaneId::Down(id)] {
-            let parcels: Vec<_> = self.lane(lane).map(|lane| lane.drain().collect()).unwrap_or_default();
-            for parcel in parcels {
-                self.discard(now, &parcel, PointFate::Cut);
-            }
+            self.discard_all(now, lane, PointFate::Cut);
         }
     }
 }

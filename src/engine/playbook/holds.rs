@@ -263,3 +263,44 @@ fn a_block_that_waits_for_one_behind_it_waits_for_nothing_that_is_under_way() {
         assert_eq!(play.opened(), [opened]);
     }
 }
+
+/// A block that waits for one behind it, whose client leaves: how many blocks it kept, and whether `overtake` would help.
+fn starved(fault: super::super::fault::Fault, behind: &[String]) -> (u64, bool) {
+    let mut play = Play::new(vec![rule("r", Selector { index: vec![1], ..message("notification") }, fault)]);
+    play.calls("a", 1).streams("a").data("a", &[&[notification(1)], behind].concat().concat()).leaves("a");
+    let gate = play.gates().remove(0);
+    assert_eq!(gate.opened, Opened::Left);
+    (gate.undelivered, gate.overtake)
+}
+
+#[test]
+fn a_hold_that_starves_itself_counts_what_it_kept_and_says_whether_overtake_would_help() {
+    let answered = || seen(Selector { ..message("answer") });
+    let behind = [notification(2), answer(1)];
+    assert_eq!(starved(hold(answered()), &behind), (3, true));
+    assert_eq!(starved(hold(answered()), &behind[..1]), (2, false), "what it waits for never came");
+    assert_eq!(starved(hold(seen(of(At::Request, "ping"))), &behind), (3, false), "that comes elsewhere");
+    assert_eq!(starved(hold(seen(of(At::End, "tools/call"))), &behind), (3, false), "an end overtakes nobody");
+    let third = Condition::Seen(Box::new(super::super::condition::Seen { nth: 3, ..sight(Selector::any(At::Block)) }));
+    assert_eq!(starved(hold(third), &behind), (3, false), "two are not three");
+    let mut passing = hold(seen(of(At::Request, "ping")));
+    if let super::super::fault::Fault::Hold(hold) = &mut passing {
+        hold.overtake = true;
+    }
+    assert_eq!(starved(passing, &behind), (1, false), "those behind it had passed");
+}
+
+#[test]
+fn what_a_held_head_or_request_keeps_is_not_helped_by_overtake() {
+    let until = || hold(seen(message("answer")));
+    for (point, undelivered) in [(At::Head, 1), (At::Request, 0)] {
+        let mut play = Play::new(vec![rule("r", of(point, "tools/call"), until())]);
+        play.calls("a", 1);
+        if point == At::Head {
+            play.streams("a").data("a", &answer(1));
+        }
+        play.finishes();
+        let gate = play.gates().remove(0);
+        assert_eq!((gate.opened, gate.undelivered, gate.overtake), (Opened::RunEnded, undelivered, false), "{point:?}");
+    }
+}

@@ -128,7 +128,16 @@ mod tests {
             point(3, "s1/post:1/block#1", "elicitation/create"),
             fired(3, "s1/post:1/block#1", true),
             point(4, "s1/post:2/request#1", "ping"),
-            Entry::Gate(GateEntry { seq: 4, at: 4, rule: "p/late".into(), key, opened, held: 1 }),
+            Entry::Gate(GateEntry {
+                seq: 4,
+                at: 4,
+                rule: "p/late".into(),
+                key,
+                opened,
+                held: 1,
+                undelivered: 0,
+                overtake: false,
+            }),
             point(5, "s1/post:3/request#1", "tools/list"),
             point(6, "s1/post:4/request#1", "notifications/cancelled"),
         ]);

@@ -52,7 +52,16 @@ impl Story {
 
     fn gate(&mut self, rule: &str, key: &str, opened: Opened, held: u64) {
         let (rule, key) = (rule.to_owned(), key.to_owned());
-        self.lines.push(Line::from(Entry::Gate(GateEntry { seq: self.seq, at: 0, rule, key, opened, held })));
+        self.lines.push(Line::from(Entry::Gate(GateEntry {
+            seq: self.seq,
+            at: 0,
+            rule,
+            key,
+            opened,
+            held,
+            undelivered: 0,
+            overtake: false,
+        })));
     }
 
     /// The rows, without the heading.
