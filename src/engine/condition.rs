@@ -4,6 +4,9 @@ use std::time::Duration;
 
 use super::selector::Selector;
 
+/// How many points a condition remembers in a session, the latest ones: what asks for more would never come true.
+pub const REMEMBERED: usize = 4096;
+
 /// Something that becomes true (language.md, "Condition").
 #[derive(Debug, Clone, PartialEq)]
 pub enum Condition {
@@ -24,7 +27,7 @@ pub enum Condition {
         /// How much later.
         plus: Option<Time>,
     },
-    /// This rule holds so many units.
+    /// This rule holds so many units, at most [`REMEMBERED`].
     Gathered(u64),
 }
 
@@ -37,7 +40,7 @@ pub struct Seen {
     pub leg: Option<Leg>,
     /// How it relates to the unit in hand.
     pub same: Same,
-    /// The k-th such point, from 1.
+    /// The k-th such point, from 1 to [`REMEMBERED`].
     pub nth: u64,
     /// Only points seen after the unit in hand arrived.
     pub next: bool,

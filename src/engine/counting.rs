@@ -12,8 +12,8 @@ use super::record::DrawEntry;
 use super::trigger::{Scope, Trigger};
 use super::unit::Point;
 
-/// How many scopes are counted in, over all rules.
-pub(super) const SCOPES: usize = 64 * 1024;
+/// How many scopes are counted in, for each rule: what one rule counts pushes out nothing of another's.
+pub(super) const SCOPES: usize = 16 * 1024;
 
 /// What is counted together, for one rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -66,11 +66,11 @@ impl ScopeKey {
 impl Engine {
     /// Asks the questions of rule R11 of a point that the rule selects, and counts.
     pub(super) fn judge(&mut self, now: Moment, rule: usize, armed: &Armed, point: &Point) -> Judgement {
-        let scope = (rule, ScopeKey::of(armed.rule.scope, point));
-        self.counters.entry(&scope, Counter::default).first.get_or_insert((point.arrived, point.seq));
+        let scope = ScopeKey::of(armed.rule.scope, point);
+        self.counters[rule].entry(&scope, Counter::default).first.get_or_insert((point.arrived, point.seq));
         let on = self.is_on(now, rule, armed, point);
         let seed = self.seed;
-        let counter = self.counters.entry(&scope, Counter::default);
+        let counter = self.counters[rule].entry(&scope, Counter::default);
         let mut draws = Vec::new();
         if !on {
             return Judgement { count: counter.counted, fires: false, why: "off", draws };
@@ -100,8 +100,8 @@ impl Engine {
     pub(super) fn gather(&mut self, now: Moment, rule: usize, point: &Point) {
         let armed = &self.plan.rules[rule];
         let wanted = armed.gate.as_ref().and_then(Cond::gathers);
-        let scope = (rule, ScopeKey::of(armed.rule.scope, point));
-        let counter = self.counters.entry(&scope, Counter::default);
+        let scope = ScopeKey::of(armed.rule.scope, point);
+        let counter = self.counters[rule].entry(&scope, Counter::default);
         counter.held += 1;
         if counter.gathered.is_none() && wanted.is_some_and(|wanted| counter.held >= wanted) {
             counter.gathered = Some((now, point.seq));
@@ -111,14 +111,14 @@ impl Engine {
 
     /// The rule holds one unit less.
     pub(super) fn ungather(&mut self, rule: usize, point: &Point) {
-        let scope = (rule, ScopeKey::of(self.plan.rules[rule].rule.scope, point));
-        if let Some(counter) = self.counters.get_mut(&scope) {
+        let scope = ScopeKey::of(self.plan.rules[rule].rule.scope, point);
+        if let Some(counter) = self.counters[rule].get_mut(&scope) {
             counter.held = counter.held.saturating_sub(1);
         }
     }
 
     fn counter(&self, rule: usize, point: &Point) -> Option<&Counter> {
-        self.counters.get(&(rule, ScopeKey::of(self.plan.rules[rule].rule.scope, point)))
+        self.counters[rule].get(&ScopeKey::of(self.plan.rules[rule].rule.scope, point))
     }
 
     /// On, if of `from` and `until` it was `from` that came true last (rule R13).

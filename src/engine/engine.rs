@@ -26,8 +26,8 @@ use super::unit::{ArmedCut, Lane, LaneId};
 
 /// How many bytes of an answer may wait before the server's leg is read no further.
 pub(super) const LANE_LIMIT: usize = 16 * 1024 * 1024;
-/// How many ordinals of exchanges are counted, over all selectors and sessions.
-const ORDINALS: usize = 64 * 1024;
+/// In how many sessions a selector counts exchanges.
+const ORDINALS: usize = 4096;
 
 /// What an engine is made of.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -59,12 +59,13 @@ pub struct Engine {
     pub(super) sessions: Sessions,
     pub(super) calls: Calls,
     /// How often exchanges fitted each numbered selector, in each session.
-    pub(super) ordinals: Bounded<(usize, u64), u64>,
+    pub(super) ordinals: Vec<Bounded<u64, u64>>,
     /// What each watch has seen.
     pub(super) seen: Vec<Log>,
     /// When each rule acted.
     pub(super) fired: Vec<Log>,
-    pub(super) counters: Bounded<(usize, ScopeKey), Counter>,
+    /// What each rule has counted.
+    pub(super) counters: Vec<Bounded<ScopeKey, Counter>>,
     /// Queues in which something stands.
     pub(super) busy: BTreeSet<LaneId>,
     /// Exchanges with cuts whose `when` is awaited.
@@ -99,10 +100,10 @@ impl Engine {
             exchanges: BTreeMap::new(),
             sessions: Sessions::default(),
             calls: Calls::default(),
-            ordinals: Bounded::new(ORDINALS),
+            ordinals: plan.numbered.iter().map(|_| Bounded::new(ORDINALS)).collect(),
             seen: plan.watches.iter().map(|_| Log::default()).collect(),
             fired: plan.rules.iter().map(|_| Log::default()).collect(),
-            counters: Bounded::new(SCOPES),
+            counters: plan.rules.iter().map(|_| Bounded::new(SCOPES)).collect(),
             busy: BTreeSet::new(),
             cutting: BTreeSet::new(),
             awaited: BTreeSet::new(),

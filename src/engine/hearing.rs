@@ -13,6 +13,7 @@ use super::owner::{Answers, Belongs, Spoken};
 use super::record::{Entry, PartyEntry, SessionEntry};
 use super::rpc;
 use super::selector::{At, Stream};
+use super::session::TARGET_LENGTH;
 use super::sse::{Block, BlockKind};
 use super::unit::{BlockPoint, Point};
 
@@ -33,7 +34,7 @@ impl Engine {
         let counts = exchange.counts;
         let (trail, answers, session) = (Arc::clone(&exchange.trail), answers_on(exchange), exchange.session);
         if kind == BlockKind::Endpoint {
-            self.learn_endpoint(id, &block);
+            self.learn_endpoint(now, id, &block);
         }
         if let Some(event_id) = &block.id {
             self.calls.issue(session, event_id, &trail);
@@ -61,16 +62,19 @@ impl Engine {
     }
 
     /// An `endpoint` block: its stream is that of 2024-11-05, and tells where the posts of its session will go.
-    fn learn_endpoint(&mut self, id: ExchangeId, block: &Block) {
-        let target = block.data.as_ref().map(|data| String::from_utf8_lossy(data).into_owned()).unwrap_or_default();
+    fn learn_endpoint(&mut self, now: Moment, id: ExchangeId, block: &Block) {
+        let target = String::from_utf8_lossy(block.data.as_deref().unwrap_or_default());
         let target = match target.split_once("://") {
-            Some((_, rest)) => rest.find('/').map_or("/", |slash| &rest[slash..]).to_owned(),
-            None => target,
+            Some((_, rest)) => rest.find('/').map_or("/", |slash| &rest[slash..]),
+            None => &target,
         };
         let Some(exchange) = self.exchanges.get_mut(&id) else { return };
         exchange.stream = Stream::Legacy;
-        let (path, session) = (exchange.path().to_owned(), exchange.session);
-        self.sessions.give_endpoint(target, path, session);
+        let session = exchange.session;
+        if !self.sessions.give_endpoint(target, exchange.path(), session) {
+            let key = self.key_of(id);
+            self.note(now, format!("{key}: an endpoint beyond {TARGET_LENGTH} bytes is not remembered"));
+        }
     }
 
     /// The answer to an initialize says who talks to whom.

@@ -133,7 +133,7 @@ impl Engine {
                 continue;
             }
             let session = self.session_of(id);
-            let count = self.ordinals.entry(&(number, session), || 0);
+            let count = self.ordinals[number].entry(&session, || 0);
             *count += 1;
             let count = *count;
             if let Some(exchange) = self.exchanges.get_mut(&id) {

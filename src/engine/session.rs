@@ -10,6 +10,8 @@ use super::event::ExchangeId;
 
 /// How many sessions are remembered.
 const SESSIONS: usize = 4096;
+/// The longest endpoint of 2024-11-05, and path of its stream, that is remembered, in bytes.
+pub(super) const TARGET_LENGTH: usize = 4 * 1024;
 /// How many keys of exchanges are counted in a session.
 const KEYS: usize = 32 * 1024;
 
@@ -171,10 +173,15 @@ impl Sessions {
         }
     }
 
-    /// An `endpoint` block on a stream at `path` gave out this target for the posts of a session.
-    pub(super) fn give_endpoint(&mut self, target: String, path: String, ordinal: u64) {
-        self.by_endpoint.insert(target, ordinal);
-        self.legacy.insert(path, ());
+    /// An `endpoint` block on a stream at `path` gave out this target for the posts of a session. Whether both are
+    /// short enough to be remembered.
+    pub(super) fn give_endpoint(&mut self, target: &str, path: &str, ordinal: u64) -> bool {
+        if target.len() > TARGET_LENGTH || path.len() > TARGET_LENGTH {
+            return false;
+        }
+        self.by_endpoint.insert(target.to_owned(), ordinal);
+        self.legacy.insert(path.to_owned(), ());
+        true
     }
 
     /// Whether streams at this path are those of 2024-11-05.

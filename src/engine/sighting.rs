@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::bounded::Bounded;
-use super::condition::{Same, Time};
+use super::condition::{REMEMBERED, Same, Time};
 use super::draw::Draw;
 use super::engine::Engine;
 use super::event::{ExchangeId, Moment};
@@ -15,9 +15,8 @@ use super::owner::{Belongs, CallId};
 use super::plan::Cond;
 use super::unit::{Key, Point};
 
-/// How many sessions a log remembers, and how many sightings of each.
+/// How many sessions a log remembers.
 const SESSIONS: usize = 4096;
-const SIGHTINGS: usize = 4096;
 
 /// Something that was seen, or a rule that acted.
 #[derive(Debug, Clone)]
@@ -42,7 +41,7 @@ impl Default for Log {
 impl Log {
     pub(super) fn add(&mut self, session: u64, sighting: Sighting) {
         let seen = self.0.entry(&session, VecDeque::new);
-        if seen.len() == SIGHTINGS {
+        if seen.len() == REMEMBERED {
             seen.pop_front();
         }
         seen.push_back(sighting);

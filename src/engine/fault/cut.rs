@@ -43,7 +43,7 @@ pub enum Place {
     Before,
     /// The unit passes first.
     After,
-    /// So much of the unit passes.
+    /// So much of the block passes. Of another unit nothing would: no profile may ask for it.
     Inside(Offset),
 }
 

@@ -4,19 +4,22 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::super::engine::LANE_LIMIT;
+use super::super::counting::SCOPES;
+use super::super::engine::{LANE_LIMIT, Setup};
 use super::super::event::Moment;
 use super::super::fault::Fault;
 use super::super::fault::moving::{Closed, Move, MoveTo};
 use super::super::owner::{Answers, Calls, Trail};
-use super::super::record::PointFate;
+use super::super::record::{Entry, PointFate};
 use super::super::rpc;
+use super::super::rule::Rule;
 use super::super::selector::{At, Selector, Stream};
 use super::super::session::{Client, Sessions};
 use super::super::sighting::{Log, Sighting};
+use super::super::trigger::{Scope, Trigger};
 use super::super::unit::Key;
 use super::Play;
-use super::tools::{after, glob, hold, message, ms, notification, of, question, rule, seen};
+use super::tools::{after, delay, glob, hold, message, ms, notification, of, question, rule, seen};
 
 fn request(n: u64) -> rpc::Message {
     let text = format!(r#"{{"id":{n},"method":"tools/call","params":{{"_meta":{{"progressToken":{n}}}}}}}"#);
@@ -47,6 +50,41 @@ fn sessions() {
         assert_eq!(sessions.with_id(&id, Client::default()), n + 1, "numbers go on");
     }
     assert!(sessions.get(1).is_none() && sessions.get(10_000).is_some());
+}
+
+/// A server's `endpoint` may be as long as a block.
+#[test]
+fn targets_of_endpoints() {
+    for (length, known) in [(4096, true), (4097, false)] {
+        let target = format!("/{}", "m".repeat(length - 1));
+        let mut play = Play::new(vec![]);
+        play.sends("sse", "GET", &[(":target", "/sse"), ("accept", "text/event-stream")], "").streams("sse");
+        play.data("sse", &format!("event: endpoint\ndata: {target}\n\n"));
+        assert_eq!(play.engine.sessions.at_endpoint(&target).is_some(), known);
+        assert_eq!(play.engine.sessions.is_legacy("/sse"), known);
+        let said = |entry: &Entry| matches!(entry, Entry::Note(note) if note.text.contains("4096 bytes"));
+        assert_eq!(play.entries.iter().any(said), !known);
+    }
+}
+
+/// What one rule counts in many exchanges makes another forget nothing.
+#[test]
+fn scopes_of_each_rule_apart() {
+    let once = |name: &str, selector: Selector, scope: Scope| Rule {
+        trigger: Trigger { times: Some(1), ..Trigger::default() },
+        scope,
+        ..rule(name, selector, delay(1))
+    };
+    let calm = once("calm", of(At::Request, "tools/call"), Scope::Session);
+    let busy = once("busy", of(At::Request, "ping"), Scope::Exchange);
+    let mut play = Play::with(Setup { rules: vec![calm, busy], seed: 1, record: false });
+    play.calls("a", 1).waits(1).answers("a", 1);
+    for id in 10..11 + SCOPES as u64 {
+        play.posts("ping", &format!(r#"{{"id":{id},"method":"ping"}}"#)).waits(1).answers("ping", id);
+    }
+    assert!(!play.engine.counters.iter().any(|counters| counters.len() > SCOPES));
+    play.calls("b", 2);
+    assert!(play.forwarded("b"), "it has fired in this session");
 }
 
 #[test]

@@ -132,6 +132,10 @@ pub enum Asked {
     Expectation,
 }
 
+/// What a condition or a fault must remember one by one is counted no further.
+#[expect(clippy::cast_possible_wrap, reason = "it is small")]
+const MOST: i64 = crate::engine::condition::REMEMBERED as i64;
+
 /// A key.
 const fn field(key: &'static str, kind: Kind, need: Need, doc: &'static str) -> Field {
     Field { key, kind, need, at: &[], doc }

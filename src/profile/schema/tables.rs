@@ -1,6 +1,6 @@
 //! The tables of the language that are not faults: file, variable, rule, selector, condition, expectation.
 
-use super::{Asked, Field, Kind, Need, asked, field};
+use super::{Asked, Field, Kind, MOST, Need, asked, field};
 use crate::engine::selector::At;
 
 /// Where there is a request.
@@ -110,7 +110,7 @@ pub static SEEN: [Field; 5] = [
         Need::Default("\"session\""),
         "how it relates to the unit in hand",
     ),
-    field("nth", Kind::Int(1, i64::MAX), Need::Default("1"), "the k-th such point"),
+    field("nth", Kind::Int(1, MOST), Need::Default("1"), "the k-th such point"),
     field("next", Kind::Bool, Need::Default("false"), "only points after the unit in hand"),
     field("plus", Kind::Time, Need::Optional, "so much later"),
 ];
@@ -122,8 +122,7 @@ pub static FIRED: [Field; 2] = [
 ];
 
 /// A condition about what a rule holds.
-pub static GATHERED: [Field; 1] =
-    [field("gathered", Kind::Int(1, i64::MAX), Need::Required, "this rule holds so many")];
+pub static GATHERED: [Field; 1] = [field("gathered", Kind::Int(1, MOST), Need::Required, "this rule holds so many")];
 
 /// The other conditions that are no selector.
 pub static WAIT: [Field; 4] = [

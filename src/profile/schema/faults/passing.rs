@@ -2,7 +2,7 @@
 
 use super::{FaultTable, NO_LIMIT, OVERTAKE, limit};
 use crate::engine::selector::At::{Block, Connect, End, Head, Leave, Request, RequestHead};
-use crate::profile::schema::{Asked, Kind, Need, field};
+use crate::profile::schema::{Asked, Kind, MOST, Need, field};
 
 /// `delay`.
 pub(super) const DELAY: FaultTable = FaultTable {
@@ -56,7 +56,7 @@ pub(super) const REORDER: FaultTable = FaultTable {
     built: true,
     doc: "lets blocks leave in another order than they came",
     params: &[
-        field("window", Kind::Int(2, 1_000_000), Need::Required, "how many selected blocks are collected"),
+        field("window", Kind::Int(2, MOST), Need::Required, "how many selected blocks are collected"),
         field("order", Kind::Order, Need::Default("\"reverse\""), "the order in which they leave"),
         field("across", Kind::Bool, Need::Default("false"), "whether the window spans all streams of the session"),
         limit("\"1s\"", "when the window closes although it is not full (no failure)"),
