@@ -137,7 +137,8 @@ impl Engine {
             Event::Disconnect { conn } => self.disconnect(now, conn),
             Event::RequestHead { exchange, conn, reused, head } => self.request_head(now, exchange, conn, reused, head),
             Event::Refused { conn, method, why } => {
-                self.note(now, format!("connection {}: a {method} was refused: {why}", conn.0));
+                let what = method.as_deref().unwrap_or("broken request of the client's");
+                self.note(now, format!("connection {}: a {what} was refused: {why}", conn.0));
             }
             Event::Request { exchange, body } => self.request(now, exchange, &body),
             Event::Head { exchange, head } => self.head(now, exchange, head),

@@ -119,14 +119,14 @@ pub enum Event {
         /// The head.
         head: RequestHead,
     },
-    /// A request was answered by the rim because it is not for a server; no exchange began.
+    /// A request was answered by the rim because it is broken or not for a server; no exchange began.
     Refused {
         /// The connection.
         conn: ConnId,
-        /// The HTTP method.
-        method: String,
+        /// The HTTP method; `None` if what the client sent was not understood.
+        method: Option<String>,
         /// Why, in words.
-        why: &'static str,
+        why: String,
     },
     /// The request's body was read, whole or to the peek cap. It is forwarded at [`Command::Forward`].
     Request {

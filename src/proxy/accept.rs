@@ -26,8 +26,8 @@ use super::run::Run;
 use super::wire::Wire;
 use crate::engine::event::{ConnId, Ending, Event};
 
-/// More lines than any client of the field sends; hyper's own limit is 100.
-pub(crate) const MAX_HEADERS: usize = 256;
+/// More lines than any peer of the field sends; hyper's own limit is 100. Each costs 64 bytes while a head is parsed.
+pub(crate) const MAX_HEADERS: usize = 1024;
 
 /// A client's connection.
 #[derive(Debug)]
@@ -116,12 +116,31 @@ async fn drive(leg: Leg, client: &Arc<Client>) {
     }
 }
 
-/// hyper answers what is no HTTP by itself, and that answer cannot carry the marker.
-fn note(conn: ConnId, error: &hyper::Error) {
-    if error.is_parse() {
-        tracing::warn!(%error, conn = conn.0, "a client sent what is no HTTP, and was told so");
-    } else {
+/// hyper answers what is no HTTP by itself, and that answer cannot carry the marker: the journal says whose it is.
+fn note(client: &Client, error: &hyper::Error) {
+    let conn = client.id;
+    if !error.is_parse() {
         tracing::debug!(%error, conn = conn.0, "a client's connection has ended");
+        return;
+    }
+    tracing::warn!(%error, conn = conn.0, "a client sent what is no HTTP, and was told so");
+    let run = client.link.run();
+    if !run.is_transparent() {
+        run.feed(Event::Refused { conn, method: None, why: format!("{}{error}", told(error)) });
+    }
+}
+
+/// What hyper tells a client before it closes; one that begins with HTTP/2 is told nothing.
+fn told(error: &hyper::Error) -> &'static str {
+    if error.is_parse_version_h2() {
+        "closed unanswered: "
+    } else if !error.is_parse_too_large() {
+        "400, "
+    } else if error.to_string() == "URI too long" {
+        // hyper tells the two apart in words only.
+        "414, "
+    } else {
+        "431, "
     }
 }
 
@@ -208,7 +227,7 @@ impl Future for Driving {
             let http = self.http.as_mut().expect("polled only while driving");
             if let Poll::Ready(end) = Pin::new(http).poll(cx) {
                 if let Err(error) = end {
-                    note(self.client.id, &error);
+                    note(&self.client, &error);
                 }
                 let cut = self.client.link.cut_due();
                 self.client.link.over();

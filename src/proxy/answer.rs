@@ -11,6 +11,7 @@ use http::{Response, StatusCode};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::accept::MAX_HEADERS;
 use super::server::Arrival;
 use crate::engine::event::{Ending, Source};
 
@@ -27,6 +28,8 @@ pub(crate) enum Fault {
     Unreachable { upstream: String, error: io::Error },
     /// What the server sent is no HTTP answer.
     BadAnswer(String),
+    /// The head of the server's answer is beyond what is read of one.
+    HeadTooLarge,
     /// What the client sent cannot be forwarded.
     BadRequest(String),
 }
@@ -34,7 +37,7 @@ pub(crate) enum Fault {
 impl Fault {
     fn status(&self) -> StatusCode {
         match self {
-            Self::Unreachable { .. } | Self::BadAnswer(_) => StatusCode::BAD_GATEWAY,
+            Self::Unreachable { .. } | Self::BadAnswer(_) | Self::HeadTooLarge => StatusCode::BAD_GATEWAY,
             Self::BadRequest(_) => StatusCode::BAD_REQUEST,
         }
     }
@@ -47,6 +50,7 @@ impl Fault {
                 _ => "upstream-unreachable",
             },
             Self::BadAnswer(_) => "upstream-bad-answer",
+            Self::HeadTooLarge => "upstream-head-too-large",
             Self::BadRequest(_) => "bad-request",
         }
     }
@@ -62,6 +66,11 @@ impl fmt::Display for Fault {
                 write!(f, "upstream {upstream} cannot be reached: {error} (not injected)")
             }
             Self::BadAnswer(what) => write!(f, "the upstream's answer is not HTTP: {what} (not injected)"),
+            Self::HeadTooLarge => write!(
+                f,
+                "the head of the upstream's answer is too large: more than {MAX_HEADERS} header lines, or 400 KiB \
+                 (not injected)"
+            ),
             Self::BadRequest(what) => write!(f, "the request cannot be forwarded: {what} (not injected)"),
         }
     }

@@ -75,7 +75,7 @@ async fn engage(client: Arc<Client>, request: Request<Incoming>, reused: bool) -
     let (mut parts, incoming) = request.into_parts();
     let run = Arc::clone(client.link.run());
     if let Some(why) = refusal(&parts) {
-        run.feed(Event::Refused { conn: client.id, method: parts.method.to_string(), why });
+        run.feed(Event::Refused { conn: client.id, method: Some(parts.method.to_string()), why: why.to_owned() });
         let body = ClientBody::new(Arc::clone(&client), None);
         return refuse(&client, body, &parts, &Fault::BadRequest(why.to_owned())).await;
     }

@@ -220,7 +220,10 @@ async fn ask(mut request: Request<ServerBody>, client: Arc<Client>, way: Arc<Way
 
 /// What came instead of a head.
 fn failed(way: &Way, error: &hyper::Error) -> Reply {
-    if error.is_parse() || error.is_parse_too_large() {
+    if error.is_parse_too_large() {
+        return Reply::Proxy(answer::refuse(&Fault::HeadTooLarge, None));
+    }
+    if error.is_parse() {
         return Reply::Proxy(answer::refuse(&Fault::BadAnswer(error.to_string()), None));
     }
     let spoiled = sources(error)

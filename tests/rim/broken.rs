@@ -3,6 +3,7 @@
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 
 use mishap::engine::engine::{Engine, Setup};
+use mishap::engine::record::Entry;
 use mishap::proxy::{Config, MARKER, Proxy};
 
 use crate::common::peer::End;
@@ -71,6 +72,57 @@ fn a_broken_chunk_is_whose_it_is() {
         client.answer();
         client.sees("ok");
         assert_eq!(client.end(), End::Fin);
+    }
+}
+
+/// So many header lines.
+fn lines(count: usize) -> String {
+    (0..count).map(|n| format!("X-{n}: {n}\r\n")).collect()
+}
+
+// HTTP's parser answers by itself: nobody else could say whose error it was.
+#[test]
+fn a_request_that_is_no_request_is_in_the_journal_as_the_clients_error() {
+    let upstream = Upstream::listen();
+    for (request, status, why) in [
+        ("NO HTTP\r\n\r\n".to_owned(), 400, "400, invalid URI"),
+        ("GET / HTTP/1.1\r\nHost: @\r\nA b\r\n\r\n".to_owned(), 400, "400, invalid HTTP header parsed"),
+        (format!("GET /{} HTTP/1.1\r\nHost: @\r\n\r\n", "x".repeat(66_000)), 414, "414, URI too long"),
+        (format!("GET / HTTP/1.1\r\nHost: @\r\n{}\r\n", lines(1024)), 431, "431, message head is too large"),
+    ] {
+        let (rim, entries) = Rim::recorded(&upstream, "");
+        let mut client = rim.client();
+        client.send(rim.request(&request));
+        assert_eq!(client.answer().status(), status, "{why}");
+        drop(rim);
+        let notes: Vec<_> = entries
+            .iter()
+            .filter_map(|entry| if let Entry::Note(note) = entry { Some(note.text) } else { None })
+            .collect();
+        assert_eq!(notes, [format!("connection 0: a broken request of the client's was refused: {why}")]);
+    }
+}
+
+#[test]
+fn a_thousand_header_lines_cross_and_more_are_refused_for_what_they_are() {
+    let upstream = Upstream::listen();
+    for rim in Rim::both(&upstream) {
+        let mut client = rim.client();
+        client.send(rim.request(&format!("GET / HTTP/1.1\r\nHost: @\r\n{}\r\n", lines(1000))));
+        let mut server = upstream.next();
+        assert!(server.request().raw.ends_with(format!("{}\r\n", lines(1000)).as_bytes()));
+        server.send(format!("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n{}\r\n", lines(1000)));
+        assert!(client.answer().raw.ends_with(format!("{}\r\n", lines(1000)).as_bytes()));
+
+        let mut client = rim.getting();
+        let mut server = upstream.next();
+        server.request();
+        server.send(format!("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n{}\r\n", lines(1024)));
+        let (head, body) = client.whole_answer();
+        let word = head.value(MARKER.as_str());
+        assert_eq!((head.status(), word.as_deref()), (502, Some("upstream-head-too-large")));
+        let body = String::from_utf8(body).unwrap();
+        assert!(body.contains("is too large: more than 1024 header lines"), "{body}");
     }
 }
 
