@@ -134,7 +134,7 @@ impl Engine {
         self.advance(now);
         match event {
             Event::Connect { conn, client } => self.connect(now, conn, client),
-            Event::Disconnect { conn } => self.disconnect(now, conn),
+            Event::Disconnect { conn, ending } => self.disconnect(now, conn, ending),
             Event::RequestHead { exchange, conn, reused, head } => self.request_head(now, exchange, conn, reused, head),
             Event::Refused { conn, method, why } => {
                 let what = method.as_deref().unwrap_or("broken request of the client's");

@@ -102,10 +102,13 @@ pub enum Event {
         /// The client's address without the port: clients are told apart by it (rule R9).
         client: String,
     },
-    /// A client's connection is gone; no exchange of it is left.
+    /// A client's connection is gone; no exchange of it is left. What was let go on it and not reported as passed never
+    /// will be: the client has left before it.
     Disconnect {
         /// The connection.
         conn: ConnId,
+        /// How the client ended it, `Fin` or `Reset`; `Fin` if it did not.
+        ending: Ending,
     },
     /// A request's head was read. Its body is not reported before [`Command::Read`], nor asked of a client that waits
     /// to be asked (`Expect`); one that comes unasked is read, because its client could not be seen to leave else.

@@ -25,7 +25,10 @@ impl Engine {
         self.arrive(now, LaneId::Conn(conn), Out::Admit, point);
     }
 
-    pub(super) fn disconnect(&mut self, now: Moment, conn: ConnId) {
+    pub(super) fn disconnect(&mut self, now: Moment, conn: ConnId, ending: Ending) {
+        for id in self.unwritten_on(conn) {
+            self.left(now, id, ending);
+        }
         let Some(mut gone) = self.conns.remove(&conn) else { return };
         self.busy.remove(&LaneId::Conn(conn));
         for parcel in gone.lane.drain() {

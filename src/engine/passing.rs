@@ -2,11 +2,12 @@
 //!
 //! The one rule it keeps: a point has passed when its last byte was written, not when it was let go.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::condition::Leg;
 use super::engine::Engine;
-use super::event::{Ending, ExchangeId, Fate, Moment, UnitId};
+use super::event::{ConnId, Ending, ExchangeId, Fate, Moment, UnitId};
 use super::exchange::{ClientLeg, Exchange, ServerLeg};
 use super::leave::{Flight, Job};
 use super::record::PointFate;
@@ -165,6 +166,13 @@ impl Engine {
     /// The server's leg has ended before its close was reported, or while it was drained: nothing is left to close.
     pub(super) fn ended_by_itself(&mut self, id: ExchangeId) {
         self.ground(id, PointFate::Ended, |job| matches!(job, Job::Close(_)));
+    }
+
+    /// The exchanges of a client's connection for which something is still to be written to it.
+    pub(super) fn unwritten_on(&self, conn: ConnId) -> BTreeSet<ExchangeId> {
+        let written = |flight: &&Flight| matches!(flight.job, Job::Write | Job::Finish);
+        let of_conn = |id: &ExchangeId| self.exchanges.get(id).is_some_and(|exchange| exchange.conn == conn);
+        self.flights.values().filter(written).map(|flight| flight.exchange).filter(of_conn).collect()
     }
 
     /// What was let go on this leg of an exchange will not be reported as written any more.

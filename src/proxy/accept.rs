@@ -93,7 +93,7 @@ pub(crate) async fn serve(wire: Box<dyn Wire>, address: String, id: ConnId, run:
         None => drive(leg, &client).await,
     }
     run.disconnect(id);
-    run.feed(Event::Disconnect { conn: id });
+    run.feed(Event::Disconnect { conn: id, ending: client.link.gone().unwrap_or(Ending::Fin) });
 }
 
 async fn drive(leg: Leg, client: &Arc<Client>) {

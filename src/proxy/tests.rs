@@ -1,5 +1,7 @@
 //! The whole rim over in-memory pipes with time paused: what depends on time, without waiting for it.
 
+mod leaving;
+
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,13 +13,14 @@ use super::headers::{HostPolicy, Hosts};
 use super::run::Run;
 use super::timer::Clock;
 use super::wire::Wire;
-use super::{Upstream, accept};
+use super::{Records, Upstream, accept};
 use crate::engine::condition::{Leg, Time};
 use crate::engine::engine::{Engine, Setup};
 use crate::engine::event::{ConnId, Ending, Moment};
 use crate::engine::fault::Fault;
 use crate::engine::fault::cut::{Cut, OtherLeg, Place};
 use crate::engine::fault::delay::Delay;
+use crate::engine::record::Entry;
 use crate::engine::rule::Rule;
 use crate::engine::selector::{At, Glob, Selector};
 use crate::engine::trigger::{Scope, Trigger};
@@ -33,6 +36,17 @@ struct Rim {
 
 impl Rim {
     fn new(setup: Setup) -> Self {
+        Self::with(setup, Box::new(|_| {}))
+    }
+
+    /// Hands out what is recorded.
+    fn recorded(setup: Setup) -> (Self, mpsc::UnboundedReceiver<Entry>) {
+        let (sender, entries) = mpsc::unbounded_channel();
+        let record = move |entry| drop(sender.send(entry));
+        (Self::with(Setup { record: true, ..setup }, Box::new(record)), entries)
+    }
+
+    fn with(setup: Setup, records: Box<dyn Records>) -> Self {
         let (dialled, servers) = mpsc::unbounded_channel();
         let dial = Box::new(move |_: Upstream| -> super::connection::Dialing {
             let (ours, theirs) = duplex(PIPE);
@@ -41,7 +55,7 @@ impl Rim {
         });
         let upstream = "http://127.0.0.1:1/mcp".parse().unwrap();
         let hosts = Hosts::new(HostPolicy::Map, SocketAddr::from((Ipv4Addr::LOCALHOST, 2)), Vec::new());
-        let run = Run::new(Engine::new(setup), Box::new(|_| {}), Clock::tokio(), upstream, dial, hosts);
+        let run = Run::new(Engine::new(setup), records, Clock::tokio(), upstream, dial, hosts);
         let timed = Arc::clone(&run);
         tokio::spawn(async move { timed.keep_time().await });
         Self { run, servers, clients: 0 }

@@ -272,7 +272,7 @@ proptest! {
                 3 => Event::Left { exchange, ending: Ending::Reset },
                 4 => Event::Passed { unit: UnitId(n as u64) },
                 5 => Event::Relayed { exchange, ending: Ending::Fin },
-                6 => Event::Disconnect { conn: super::super::event::ConnId(number) },
+                6 => Event::Disconnect { conn: super::super::event::ConnId(number), ending: Ending::Fin },
                 7 => Event::Tick,
                 _ => Event::Head { exchange, head: super::super::event::AnswerHead {
                     status: 200,
