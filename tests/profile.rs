@@ -252,11 +252,11 @@ fn a_value_that_is_no_choice_is_answered_with_the_choices() {
 }
 
 #[test]
-fn a_value_of_the_wrong_kind_is_reported_where_it_is_used() {
+fn a_given_value_of_the_wrong_kind_is_reported_as_the_argument_that_gave_it() {
     assert_eq!(
         refused(&["get-late-by,time=soon"]),
         [concat!(
-            "get-late-by:16: rule \"delay-get\": `delay` cannot be \"soon\" (the value of variable \"time\"); ",
+            "-p get-late-by,time=soon: rule \"delay-get\": `delay` cannot be \"soon\" (the value of variable \"time\"); ",
             "write a number and one of us, ms, s, m, h, such as \"250ms\""
         )]
     );

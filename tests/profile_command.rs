@@ -101,6 +101,128 @@ fn problems_go_to_stderr_and_the_others_are_still_checked() {
     assert_eq!(ran.exit, Exit::because(2, "2 of 3 profiles cannot be used"));
 }
 
+#[test]
+fn what_is_most_likely_not_meant_is_warned_of_and_keeps_nobody_from_using_it() {
+    let text = r#"version = 1
+era = ["session"]
+[[rule]]
+name = "slip"
+match = { at = "request", method = "tool/call" }
+delay = "1ms"
+[[rule]]
+name = "regex"
+match = { at = "request", method = "tools/call", name = "^echo.*$" }
+delay = "1ms"
+[[rule]]
+name = "era"
+match = { at = "request", stream = "listen" }
+delay = "1ms"
+[[rule]]
+name = "condition"
+match = { at = "request", stream = "get" }
+hold = { until = { at = "request-head", leg = "server" } }
+"#;
+    let path = file("doubtful.toml", text);
+    let ran = checked(&[&path]);
+    assert_eq!(ran.exit, Exit::DONE);
+    let says = [
+        "5: rule \"slip\": warning: MCP has no method \"tool/call\"; did you mean \"tools/call\"?",
+        "9: rule \"regex\": warning: \"^echo.*$\" looks like a regular expression, and a pattern knows `*` and `?` only; write \"echo*\"",
+        "13: rule \"era\": warning: nothing is ever like this: a listen is of the modern era, and `era` has none",
+        "18: rule \"condition\": warning: nothing is ever like this: a `request-head` is not seen on the server's leg",
+    ];
+    let expected: String = says.iter().map(|says| format!("{path}:{says}\n")).collect();
+    assert_eq!(ran.err, expected);
+}
+
+#[test]
+fn a_selector_that_contradicts_itself_is_warned_of_with_the_reason() {
+    for (selector, why) in [
+        (r#"at = "request", stream = ["post", "!post"]"#, "`stream` excludes all that there is"),
+        (r#"at = "request", method = ["ping", "!ping"]"#, "`method` excludes all that it names"),
+        (r#"at = "request", stream = "get", http-method = "POST""#, "a get has another HTTP method"),
+        (r#"at = "head", stream = "post", resumes = "get""#, "a post resumes nothing"),
+        (r#"at = "request", stream = "get", message = "answer""#, "the request of a get carries no message"),
+        (r#"at = "head", stream = "get", id = 1"#, "a get carries no message, so it has no `id`"),
+        (
+            r#"at = "head", stream = "listen", method = "ping""#,
+            "a listen carries subscriptions/listen and nothing else",
+        ),
+        (
+            r#"at = "head", stream = "post", method = "subscriptions/listen""#,
+            r#"subscriptions/listen is a stream of its own: stream = "listen""#,
+        ),
+        (r#"message = ["answer", "!response", "!error"]"#, "its kinds exclude all that there is"),
+        (r#"message = { kind = "request", code = -32001 }"#, "only an error has a `code`"),
+        (r#"message = { kind = "error", result = { '/a' = "1" } }"#, "only a response has a `result`"),
+        (r#"at = "block", media = "none""#, "only an event stream or a JSON answer has blocks"),
+        (r#"media = "json", block = "priming""#, "a JSON answer is one message, without an SSE id"),
+    ] {
+        let text = format!("version = 1\n[[rule]]\nname = \"it\"\nmatch = {{ {selector} }}\ndelay = \"1ms\"\n");
+        let path = file("never.toml", &text);
+        let ran = checked(&[&path]);
+        let says = format!("{path}:4: rule \"it\": warning: nothing is ever like this: {why}\n");
+        assert_eq!((ran.err, ran.exit), (says, Exit::DONE), "{selector}");
+    }
+}
+
+#[test]
+fn a_selector_that_may_match_is_not_warned_of() {
+    for selector in [
+        r#"at = "request", stream = ["get", "post"], message = "answer""#,
+        r#"at = "block", stream = "get", id = 1"#,
+        r#"at = "request", stream = ["get", "delete"], http-method = "DELETE""#,
+        r#"message = { kind = "answer", code = -32001 }"#,
+        r#"media = ["json", "sse"], block = "priming""#,
+        r#"at = "head", method = ["tools/*", "!tools/list"]"#,
+        r#"at = "head", stream = "resume", method = "subscriptions/listen""#,
+    ] {
+        let text = format!("version = 1\n[[rule]]\nname = \"it\"\nmatch = {{ {selector} }}\ndelay = \"1ms\"\n");
+        let ran = checked(&[&file("may.toml", &text)]);
+        assert_eq!((ran.err.as_str(), ran.exit), ("", Exit::DONE), "{selector}");
+    }
+}
+
+#[test]
+fn a_wrong_value_is_blamed_on_the_argument_it_came_with() {
+    let ran = checked(&["get-opens-late,plus=600"]);
+    assert_eq!(
+        ran.err,
+        "-p get-opens-late,plus=600: rule \"hold-get\": `plus` cannot be 600 (the value of variable \"plus\"); \
+         write the unit: \"600ms\" or \"600s\"\n"
+    );
+    let text = "version = 1\n[vars]\nt = { default = 5, doc = \"how long\" }\n[[rule]]\nname = \"it\"\n\
+                match = { at = \"head\" }\ndelay = \"${t}\"\n";
+    let path = file("default.toml", text);
+    let ran = checked(&[&path]);
+    assert!(ran.err.starts_with(&format!("{path}:7: rule \"it\": ")), "the file's own default: {}", ran.err);
+}
+
+#[test]
+fn values_behind_something_else_than_a_comma_are_shown_with_one() {
+    for wrong in ["get-opens-late:plus=600ms,calls=2", "get-opens-late plus=600ms,calls=2"] {
+        let ran = checked(&[wrong]);
+        let says = "values follow the name after a comma: -p 'get-opens-late,plus=600ms,calls=2'\n";
+        assert!(ran.err.ends_with(says), "{}", ran.err);
+    }
+    let ran = checked(&["./none.toml:plus=600ms"]);
+    assert!(ran.err.ends_with("after a comma: -p './none.toml,plus=600ms'\n"), "{}", ran.err);
+}
+
+#[test]
+fn an_expectation_that_is_wrong_is_one_line_and_so_is_a_right_one() {
+    let text = |line: &str| format!("version = 1\n[[expect]]\nname = \"it\"\n{line}\n");
+    for (line, says) in [
+        ("match = { at = \"haed\" }", "4: expectation \"it\": `at` cannot be \"haed\"; did you mean \"head\"?"),
+        ("match = \"${no}\"", "4: expectation \"it\": \"${no}\" is not declared in [vars]"),
+        ("match = { idle = \"1s\" }", "2: expectation \"it\": [[expect]] is not built yet in this version"),
+    ] {
+        let ran = checked(&[&file("expect.toml", &text(line))]);
+        assert_eq!(ran.err.lines().count(), 1, "{}", ran.err);
+        assert!(ran.err.contains(says), "{}", ran.err);
+    }
+}
+
 // === profiles ===
 
 #[test]
@@ -114,6 +236,7 @@ fn the_list_names_every_profile_with_its_summary_and_variables() {
         "The standalone GET\n",
         "  get-opens-late\n",
         "      Open the standalone GET only after the first calls have come and gone\n",
+        "      provokes conformance#407, java-sdk#1114\n",
         "      call=tools/call calls=1 plus=0ms limit=90s\n",
     )));
 }

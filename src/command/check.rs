@@ -7,7 +7,7 @@ use crate::profile::{self, Loaded, Problem, Use};
 
 /// Checks each profile, written as for `run -p`, with every choice of its variables.
 ///
-/// The rules of a right profile go to `out`, one line each; problems go to `err`. It ends with 0, or with 2 if one
+/// The rules of a right profile go to `out`, one line each; problems and warnings go to `err`. It ends with 0, or with 2 if one
 /// profile is wrong.
 ///
 /// # Errors
@@ -17,7 +17,10 @@ pub fn run(profiles: &[String], out: &mut dyn Write, err: &mut dyn Write) -> io:
     let mut wrong = 0;
     for text in profiles {
         match Use::parse(text).map_err(|problem| vec![problem]).and_then(|used| profile::check(&used)) {
-            Ok(loaded) => right(text, &loaded, out)?,
+            Ok(loaded) => {
+                right(text, &loaded, out)?;
+                doubts(&loaded, err)?;
+            }
             Err(problems) => {
                 wrong += 1;
                 list(&problems, err)?;
@@ -34,6 +37,11 @@ pub fn run(profiles: &[String], out: &mut dyn Write, err: &mut dyn Write) -> io:
 /// Writes problems, one a line.
 pub(super) fn list(problems: &[Problem], err: &mut dyn Write) -> io::Result<()> {
     problems.iter().try_for_each(|problem| writeln!(err, "{problem}"))
+}
+
+/// Writes what is most likely not what was meant, one a line.
+pub(super) fn doubts(loaded: &Loaded, err: &mut dyn Write) -> io::Result<()> {
+    loaded.doubts.iter().try_for_each(|doubt| writeln!(err, "{}", doubt.problem))
 }
 
 fn right(text: &str, loaded: &Loaded, out: &mut dyn Write) -> io::Result<()> {

@@ -50,6 +50,12 @@ fn entry(profile: &Builtin, out: &mut dyn Write) -> io::Result<()> {
     let source = loaded.sources.first();
     writeln!(out, "  {}", profile.name)?;
     writeln!(out, "      {}", source.map(|source| source.summary.as_str()).unwrap_or_default())?;
+    // A report without its owner: the profile itself names it in full.
+    let short = |report: &String| report.rsplit('/').next().unwrap_or_default().to_owned();
+    let provokes: Vec<String> = source.map(|it| it.provokes.iter().map(short).collect()).unwrap_or_default();
+    if !provokes.is_empty() {
+        writeln!(out, "      provokes {}", provokes.join(", "))?;
+    }
     let vars: Vec<String> = source.map(|source| source.vars.iter().map(shown).collect()).unwrap_or_default();
     if vars.is_empty() { Ok(()) } else { writeln!(out, "      {}", vars.join(" ")) }
 }

@@ -1,10 +1,11 @@
 //! Reads a condition. Which form a table has is told by its keys; which forms have a meaning, by where it is asked.
 
 use super::read::{Fired, Reader};
-use super::schema::{Asked, FIRED, GATHERED, Kind, SEEN, SELECTOR, WAIT};
+use super::schema::{Asked, FIRED, GATHERED, Kind, SEEN, SELECTOR, WAIT, at_word};
 use super::tree::{Node, Value};
 use super::value;
 use crate::engine::condition::{Condition, Leg, Same, Seen, Time};
+use crate::engine::selector::At;
 
 /// Whether a table has a key that only a condition has.
 pub(super) fn is_condition(node: &Node) -> bool {
@@ -111,6 +112,12 @@ impl Reader<'_> {
         let params = self.table(&named, node, &[&SELECTOR, &SEEN]);
         let selector = self.selected(&named, node, &params, before)?;
         let leg = params.text("leg").map(|leg| if leg == "client" { Leg::Client } else { Leg::Server });
+        if leg == Some(Leg::Server) && matches!(selector.at, At::Connect | At::RequestHead) {
+            let spot = params.written("leg").unwrap_or(&node.spot);
+            let what =
+                format!("nothing is ever like this: a `{}` is not seen on the server's leg", at_word(selector.at));
+            self.report.doubt(spot, &what, "");
+        }
         let same = match params.text("same")?.as_str() {
             "exchange" => Same::Exchange,
             "call" => Same::Call,

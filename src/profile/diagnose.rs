@@ -121,7 +121,7 @@ pub(super) fn list(words: &[&str]) -> String {
 }
 
 /// How many letters must be changed, added, removed or exchanged with their neighbour (optimal string alignment).
-fn distance(left: &str, right: &str) -> usize {
+pub(super) fn distance(left: &str, right: &str) -> usize {
     let left: Vec<char> = left.chars().collect();
     let right: Vec<char> = right.chars().collect();
     let mut rows = vec![(0..=right.len()).collect::<Vec<usize>>()];

@@ -1,12 +1,13 @@
 //! Reads an `[[expect]]`. Its form is checked whole; counting is not built yet, so nothing is made of it.
 
+use super::problem::ProblemKind;
 use super::read::Reader;
 use super::schema::EXPECT;
 use super::tree::Node;
 
 impl Reader<'_> {
-    /// Checks an expectation.
-    pub(super) fn expectation(&mut self, node: &Node) {
+    /// Checks an expectation; `before` problems were known when its variables were not filled in yet.
+    pub(super) fn expectation(&mut self, node: &Node, before: usize) {
         let params = self.table("the expectation", node, &[&EXPECT]);
         match (node.entry("match"), node.entry("that")) {
             (None, None) => {
@@ -21,6 +22,14 @@ impl Reader<'_> {
             }
             _ => {}
         }
-        self.report.not_built(&node.spot, "[[expect]]");
+        // One mistake is one line: that expectations are not built is the news only where nothing else is wrong.
+        let found = self.report.undo(before);
+        let wrong: Vec<_> = found.into_iter().filter(|problem| problem.kind == ProblemKind::Wrong).collect();
+        if wrong.is_empty() {
+            self.report.not_built(&node.spot, "[[expect]]");
+        }
+        self.report.redo(wrong);
+        // Nothing is made of it, so what may be wrong with it misleads nobody.
+        self.report.take_doubts();
     }
 }

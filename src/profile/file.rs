@@ -22,6 +22,17 @@ pub struct Loaded {
     pub rules: Vec<Rule>,
     /// One for each profile, in the order in which they were named.
     pub sources: Vec<Source>,
+    /// What is most likely not what was meant.
+    pub doubts: Vec<Doubt>,
+}
+
+/// Something in a rule that is most likely not what was meant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Doubt {
+    /// The rule's full name, `PROFILE/RULE`.
+    pub rule: String,
+    /// What and where; displays as a problem does.
+    pub problem: Problem,
 }
 
 /// A profile of a run.
@@ -74,9 +85,10 @@ pub fn load(uses: &[Use]) -> Result<Loaded, Vec<Problem>> {
         let times = names.entry(name.clone()).and_modify(|times| *times += 1).or_insert(1);
         let name = if *times == 1 { name } else { format!("{name}#{times}") };
         match read_profile(used, &name, &text) {
-            Ok((source, rules)) => {
+            Ok((source, rules, doubts)) => {
                 loaded.sources.push(source);
                 loaded.rules.extend(rules);
+                loaded.doubts.extend(doubts);
             }
             Err(found) => problems.extend(found),
         }
@@ -93,16 +105,29 @@ pub fn load(uses: &[Use]) -> Result<Loaded, Vec<Problem>> {
 pub fn check(used: &Use) -> Result<Loaded, Vec<Problem>> {
     let loaded = load(std::slice::from_ref(used));
     let choices = find(used).ok().and_then(|(_, text)| parse(used, &text).ok()).map(|tree| choices(&tree));
-    let mut problems = Vec::new();
+    let (mut problems, mut doubts) = (Vec::new(), Vec::new());
     for (name, value) in choices.unwrap_or_default() {
         let mut other = used.clone();
         other.given.retain(|(given, _)| *given != name);
         other.given.push((name, value));
-        let found = load(&[other]).err().unwrap_or_default();
+        let found = match load(&[other]) {
+            Ok(other) => {
+                doubts.extend(other.doubts);
+                Vec::new()
+            }
+            Err(found) => found,
+        };
         problems.extend(found.into_iter().filter(|problem| problem.line.is_some()));
     }
     match loaded {
-        Ok(loaded) if problems.is_empty() => Ok(loaded),
+        Ok(mut loaded) if problems.is_empty() => {
+            for doubt in doubts {
+                if !loaded.doubts.contains(&doubt) {
+                    loaded.doubts.push(doubt);
+                }
+            }
+            Ok(loaded)
+        }
         loaded => {
             let mut all: Vec<Problem> = Vec::new();
             for problem in loaded.err().unwrap_or_default().into_iter().chain(problems) {
@@ -138,12 +163,15 @@ fn find(used: &Use) -> Result<(String, String), Problem> {
     if used.is_file() {
         let path = PathBuf::from(&used.profile);
         let text = std::fs::read_to_string(&path)
-            .map_err(|error| wrong(format!("cannot read {}: {error}", used.profile), None))?;
+            .map_err(|error| wrong(format!("cannot read {}: {error}", used.profile), used.with_comma()))?;
         let stem = path.file_stem().map_or_else(|| used.profile.clone(), |stem| stem.to_string_lossy().into_owned());
         return Ok((stem, text));
     }
     if let Some(builtin) = builtin::named(&used.profile) {
         return Ok((builtin.name.to_owned(), builtin.text.to_owned()));
+    }
+    if let Some(instead) = used.with_comma() {
+        return Err(wrong(format!("no profile is called \"{}\"", used.profile), Some(instead)));
     }
     let near = diagnose::nearest(&used.profile, builtin::all().iter().map(|builtin| builtin.name));
     let near =
@@ -155,8 +183,8 @@ fn find(used: &Use) -> Result<(String, String), Problem> {
 }
 
 /// Reads one profile.
-fn read_profile(used: &Use, name: &str, text: &str) -> Result<(Source, Vec<Rule>), Vec<Problem>> {
-    let mut report = Report::new(&used.profile);
+fn read_profile(used: &Use, name: &str, text: &str) -> Result<(Source, Vec<Rule>, Vec<Doubt>), Vec<Problem>> {
+    let mut report = Report::new(&used.profile, &used.shown());
     let tree = match parse(used, text) {
         Ok(tree) => tree,
         Err(error) => {
@@ -165,16 +193,17 @@ fn read_profile(used: &Use, name: &str, text: &str) -> Result<(Source, Vec<Rule>
             return Err(report.finish());
         }
     };
-    let mut reader = Reader { report, profile: name, alias: None, fired: Vec::new() };
-    let mut given = Report::new(&used.shown());
+    let era = texts(&tree, "era");
+    let mut reader = Reader { report, profile: name, alias: None, era, fired: Vec::new() };
+    let mut given = Report::new(&used.shown(), &used.shown());
     reader.table("the file", &tree, &[&FILE]);
     let variables =
         Variables::declare(&mut reader, tree.entry("vars").map(|entry| &entry.node), &used.given, &mut given);
     let source = source(used, name, text, &tree, &variables);
-    let rules = parts(&mut reader, &tree, variables);
+    let (rules, doubts) = parts(&mut reader, &tree, variables);
     let mut problems = given.finish();
     problems.extend(reader.report.finish());
-    if problems.is_empty() { Ok((source, rules)) } else { Err(problems) }
+    if problems.is_empty() { Ok((source, rules, doubts)) } else { Err(problems) }
 }
 
 fn parse(used: &Use, text: &str) -> Result<Node, SyntaxError> {
@@ -182,8 +211,8 @@ fn parse(used: &Use, text: &str) -> Result<Node, SyntaxError> {
 }
 
 /// Reads the rules and expectations.
-fn parts(reader: &mut Reader<'_>, tree: &Node, mut variables: Variables) -> Vec<Rule> {
-    let mut rules: Vec<Rule> = Vec::new();
+fn parts(reader: &mut Reader<'_>, tree: &Node, mut variables: Variables) -> (Vec<Rule>, Vec<Doubt>) {
+    let (mut rules, mut doubts): (Vec<Rule>, Vec<Doubt>) = (Vec::new(), Vec::new());
     let mut names: Vec<(String, Spot)> = Vec::new();
     for (ordinal, mut node) in items(reader, tree, "rule") {
         names.extend(node.entry("name").and_then(name_of));
@@ -191,7 +220,12 @@ fn parts(reader: &mut Reader<'_>, tree: &Node, mut variables: Variables) -> Vec<
         let included = variables.include(&node, &mut reader.report);
         variables.fill_part(&mut node, &mut reader.report);
         if included {
-            rules.extend(reader.rule(&node));
+            let rule = reader.rule(&node);
+            let found = reader.report.take_doubts();
+            if let Some(rule) = rule {
+                doubts.extend(found.into_iter().map(|problem| Doubt { rule: rule.name.clone(), problem }));
+                rules.push(rule);
+            }
         }
         reader.report.part = None;
     }
@@ -200,14 +234,15 @@ fn parts(reader: &mut Reader<'_>, tree: &Node, mut variables: Variables) -> Vec<
     for (ordinal, mut node) in items(reader, tree, "expect") {
         expected.extend(node.entry("name").and_then(name_of));
         reader.report.part = Some(part("expectation", &node, ordinal));
+        let before = reader.report.count();
         variables.fill_part(&mut node, &mut reader.report);
-        reader.expectation(&node);
+        reader.expectation(&node, before);
         reader.report.part = None;
     }
     unique(reader, "expectation", &expected);
     fired(reader, &names);
     variables.refuse_unused(&mut reader.report);
-    rules
+    (rules, doubts)
 }
 
 /// How messages name a rule or an expectation.
@@ -263,17 +298,21 @@ fn fired(reader: &mut Reader<'_>, names: &[(String, Spot)]) {
 }
 
 fn source(used: &Use, name: &str, text: &str, tree: &Node, variables: &Variables) -> Source {
-    let texts = |key: &str| match tree.entry(key).map(|entry| &entry.node.value) {
-        Some(Value::List(items)) => items.iter().filter_map(Node::as_str).map(str::to_owned).collect(),
-        _ => Vec::new(),
-    };
     Source {
         name: name.to_owned(),
         path: used.is_file().then(|| PathBuf::from(&used.profile)),
         summary: tree.entry("summary").and_then(|entry| entry.node.as_str()).unwrap_or_default().to_owned(),
-        provokes: texts("provokes"),
-        era: texts("era"),
+        provokes: texts(tree, "provokes"),
+        era: texts(tree, "era"),
         vars: variables.values(),
         hash: digest(text.as_bytes()),
+    }
+}
+
+/// The texts of a list at the top of a file.
+fn texts(tree: &Node, key: &str) -> Vec<String> {
+    match tree.entry(key).map(|entry| &entry.node.value) {
+        Some(Value::List(items)) => items.iter().filter_map(Node::as_str).map(str::to_owned).collect(),
+        _ => Vec::new(),
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! In reading order: [`Use`] names a profile and gives its variables values; `tree` reads TOML with its lines; `vars`
 //! fills the variables in; `read` and its neighbours read values by the tables of [`schema`]; `rule` puts a rule
-//! together; `checks` and `waits` refuse what could never work. The one rule kept: every problem of a file is
+//! together; `checks` and `waits` refuse what could never work, `never` and
+//! `doubtful` warn of what most likely does not. The one rule kept: every problem of a file is
 //! reported, with its line, and nothing is guessed.
 
 pub mod builtin;
@@ -12,10 +13,12 @@ mod build;
 mod checks;
 mod condition;
 mod diagnose;
+mod doubtful;
 mod expect;
 mod explain;
 mod file;
 mod json;
+mod never;
 mod params;
 mod pattern;
 mod problem;
@@ -30,6 +33,6 @@ mod vars;
 mod waits;
 
 pub use explain::explain;
-pub use file::{Loaded, Source, Var, check, load};
+pub use file::{Doubt, Loaded, Source, Var, check, load};
 pub use problem::{Problem, ProblemKind};
 pub use uses::Use;

@@ -1,6 +1,7 @@
 //! Reads patterns: globs, words as globs, methods, statuses, pointers and what must hold for a header.
 
 use super::diagnose;
+use super::doubtful;
 use super::read::Reader;
 use super::schema::Kind;
 use super::tree::{Entry, Node, Value};
@@ -15,7 +16,10 @@ impl Reader<'_> {
         let mut glob = Glob::default();
         for item in items(node) {
             match &item.value {
-                Value::Text(text) => value::add_pattern(&mut glob, text),
+                Value::Text(text) => {
+                    self.doubt_pattern(kind, text, item);
+                    value::add_pattern(&mut glob, text);
+                }
                 // A pattern compares with the JSON text of numbers and booleans (R10), so they may be written as such.
                 Value::Int(_) | Value::Float(_) | Value::Bool(_) if matches!(kind, Kind::Pointers | Kind::Code) => {
                     glob.any.push(item.to_toml());
@@ -24,6 +28,17 @@ impl Reader<'_> {
             }
         }
         Some(glob)
+    }
+
+    fn doubt_pattern(&mut self, kind: &Kind, text: &str, node: &Node) {
+        let doubt = match kind {
+            Kind::Method => doubtful::method(text),
+            Kind::Glob => doubtful::text(text),
+            _ => None,
+        };
+        if let Some((what, instead)) = doubt {
+            self.report.doubt(&node.spot, &what, &instead);
+        }
     }
 
     pub(super) fn method(&mut self, key: &str, kind: &Kind, node: &Node) -> Option<Glob> {

@@ -3,16 +3,18 @@
 
 use std::fmt;
 
-/// Why a profile is refused.
+/// How bad it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProblemKind {
     /// The text is wrong.
     Wrong,
     /// The text is right, and this version cannot do it yet.
     NotBuilt,
+    /// The text is right, and most likely not what was meant: it keeps nobody from using the profile.
+    Doubtful,
 }
 
-/// One thing that keeps a profile from being used. Displays as `FILE:LINE: rule "R": what; what to write`.
+/// One thing that is wrong or doubtful in a profile. Displays as `FILE:LINE: rule "R": what; what to write`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
     /// The file as the user named it; a built-in profile's name; or the argument of `-p`.
@@ -60,14 +62,17 @@ pub(super) struct Spot {
 #[derive(Debug)]
 pub(super) struct Report {
     file: String,
+    /// The argument of `-p`, which values of variables come from that stand in no line.
+    argument: String,
     /// The rule or expectation being read.
     pub(super) part: Option<String>,
     found: Vec<Problem>,
+    doubts: Vec<Problem>,
 }
 
 impl Report {
-    pub(super) fn new(file: &str) -> Self {
-        Self { file: file.to_owned(), part: None, found: Vec::new() }
+    pub(super) fn new(file: &str, argument: &str) -> Self {
+        Self { file: file.to_owned(), argument: argument.to_owned(), part: None, found: Vec::new(), doubts: Vec::new() }
     }
 
     /// Something is wrong.
@@ -85,15 +90,34 @@ impl Report {
         self.push(spot, ProblemKind::NotBuilt, format!("{what} is not built yet in this version"), None);
     }
 
-    fn push(&mut self, spot: &Spot, kind: ProblemKind, mut what: String, instead: Option<String>) {
+    /// Something is right, and most likely not what was meant.
+    pub(super) fn doubt(&mut self, spot: &Spot, what: &str, instead: &str) {
+        let instead = Some(instead.to_owned()).filter(|instead| !instead.is_empty());
+        let doubt = self.problem(spot, ProblemKind::Doubtful, format!("warning: {what}"), instead);
+        if !self.doubts.contains(&doubt) {
+            self.doubts.push(doubt);
+        }
+    }
+
+    /// Takes the doubts found so far.
+    pub(super) fn take_doubts(&mut self) -> Vec<Problem> {
+        std::mem::take(&mut self.doubts)
+    }
+
+    fn push(&mut self, spot: &Spot, kind: ProblemKind, what: String, instead: Option<String>) {
+        let problem = self.problem(spot, kind, what, instead);
+        if !self.found.contains(&problem) {
+            self.found.push(problem);
+        }
+    }
+
+    fn problem(&self, spot: &Spot, kind: ProblemKind, mut what: String, instead: Option<String>) -> Problem {
         if let Some(variable) = &spot.variable {
             what.push_str(&format!(" (the value of variable \"{variable}\")"));
         }
         let line = (spot.line > 0).then_some(spot.line);
-        let problem = Problem { file: self.file.clone(), line, part: self.part.clone(), kind, what, instead };
-        if !self.found.contains(&problem) {
-            self.found.push(problem);
-        }
+        let file = if line.is_none() && spot.variable.is_some() { &self.argument } else { &self.file };
+        Problem { file: file.clone(), line, part: self.part.clone(), kind, what, instead }
     }
 
     /// How many were found so far: equal before and after means that what was read between is right.

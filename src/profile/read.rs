@@ -17,6 +17,8 @@ pub(super) struct Reader<'a> {
     pub(super) profile: &'a str,
     /// The name of the next value read, where it is not its key: a fault's main parameter is written as the fault.
     pub(super) alias: Option<&'static str>,
+    /// The file's `era`.
+    pub(super) era: Vec<String>,
     /// The rules named by `fired`, to be looked for when all are known.
     pub(super) fired: Vec<Fired>,
 }

@@ -1,5 +1,6 @@
 //! Reads a selector and checks that each of its fields can be asked for at its point.
 
+use super::never::never;
 use super::params::Params;
 use super::read::Reader;
 use super::schema::{Field, Kind, MESSAGE, MESSAGES, OWNER, SELECTOR, at_word};
@@ -46,7 +47,15 @@ impl Reader<'_> {
         if self.report.count() == before {
             self.impossible(&build(at, params), params);
         }
-        (self.report.count() == before).then(|| build(at, params))
+        if self.report.count() != before {
+            return None;
+        }
+        let selector = build(at, params);
+        if let Some((key, why)) = never(&selector, &self.era) {
+            let spot = params.written(key).unwrap_or(&node.spot);
+            self.report.doubt(spot, &format!("nothing is ever like this: {why}"), "");
+        }
+        Some(selector)
     }
 
     /// A `method` that no point of this kind can have: it is the method of the POST's own message.

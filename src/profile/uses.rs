@@ -60,6 +60,15 @@ impl Use {
         self.profile.ends_with(".json")
     }
 
+    /// What to write, if the name looks like a name with values behind something else than a comma.
+    pub(super) fn with_comma(&self) -> Option<String> {
+        let (before, _) = self.profile.split_once('=')?;
+        let (name, key) = before.rsplit_once([':', ' ', ';', '?'])?;
+        let rest = &self.text[name.len() + 1..];
+        let plain = !name.is_empty() && !key.is_empty();
+        plain.then(|| format!("values follow the name after a comma: -p '{name},{}'", rest.trim_start()))
+    }
+
     /// The argument, as messages name it.
     pub(super) fn shown(&self) -> String {
         format!("-p {}", self.text)

@@ -39,6 +39,7 @@ impl<'a> Plan<'a> {
                 return Ok(Err(Exit::because(2, format!("{} in the profiles", count(number, "problem")))));
             }
         };
+        check::doubts(&loaded, err)?;
         let (upstream, serve) = match target(args) {
             Ok(target) => target,
             Err(exit) => return Ok(Err(exit)),

@@ -78,7 +78,9 @@ impl Variables {
         let whole = text.strip_prefix("${").and_then(|rest| rest.strip_suffix('}')).filter(|name| is_name(name));
         if let Some(variable) = whole.and_then(|name| self.take(name)) {
             let mut node = variable.value.clone();
-            node.place(&Spot { line: spot.line, variable: Some(variable.name.clone()) });
+            // A value that was given stands in no line of the file: the argument is to blame for it.
+            let line = if variable.value.spot.line == 0 { 0 } else { spot.line };
+            node.place(&Spot { line, variable: Some(variable.name.clone()) });
             return node;
         }
         let value = self.text_with(text, spot, run_time, report).map_or(Value::Missing, Value::Text);
