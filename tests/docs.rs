@@ -11,7 +11,8 @@ mod tests {
     use std::path::Path;
 
     use mishap::profile::schema::{
-        FAULTS, FILE, FIRED, Field, GATHERED, MESSAGE, Need, OWNER, RULE, SEEN, SELECTOR, VARIABLE, WAIT, at_word,
+        FAULTS, FILE, FIRED, FaultTable, Field, GATHERED, MESSAGE, Need, OWNER, RULE, SEEN, SELECTOR, VARIABLE, WAIT,
+        at_word,
     };
     use mishap::profile::{Use, builtin, load};
 
@@ -39,11 +40,12 @@ mod tests {
         ];
         tables.iter().for_each(|(title, fields)| table(&mut text, title, fields));
         table(&mut text, "Condition: a time or another fact", &WAIT);
-        let (built, planned): (Vec<_>, Vec<_>) = FAULTS.iter().partition(|fault| fault.built);
+        let (built, planned): (Vec<&FaultTable>, Vec<_>) =
+            FAULTS.iter().copied().partition(|fault| fault.make.is_some());
         for fault in built.into_iter().chain(planned) {
             let points: Vec<_> = fault.at.iter().map(|at| at_word(*at)).collect();
             let main = fault.main.map(|main| format!(" Main parameter: `{main}`.")).unwrap_or_default();
-            let built = if fault.built { "" } else { " **Not built yet.**" };
+            let built = if fault.make.is_some() { "" } else { " **Not built yet.**" };
             let title = format!("Fault: `{}`", fault.name);
             let _ = write!(text, "### {title}\n\nIt {}. At {}.{main}{built}\n\n", fault.doc, points.join(", "));
             rows(&mut text, fault.params);

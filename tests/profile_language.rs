@@ -75,7 +75,7 @@ fn every_fault_has_an_example() {
         .map(|entry| fs::read_to_string(entry.expect("readable").path()).expect("a fixture is text"))
         .collect();
     let used =
-        |fault: &&schema::FaultTable| texts.lines().any(|line| line.split(['=', '.', ' ']).next() == Some(fault.name));
+        |fault: &&&schema::FaultTable| texts.lines().any(|line| line.split(['=', '.', ' ']).next() == Some(fault.name));
     let without: BTreeSet<&str> = schema::FAULTS.iter().filter(|fault| !used(fault)).map(|fault| fault.name).collect();
     assert_eq!(without, BTreeSet::from(["throttle"]));
 }

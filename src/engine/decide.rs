@@ -1,4 +1,4 @@
-//! What the rules make of a point when it arrives (rules R11, R16): the table of faults.
+//! What the rules make of a point when it arrives (rules R11, R16).
 //!
 //! A fault says here what its parcel waits for and what happens when it leaves; nothing is carried out yet. The one
 //! rule it keeps: rules decide in written order, each once for each point.
@@ -9,7 +9,7 @@ use super::condition::Time;
 use super::counting::Judgement;
 use super::engine::Engine;
 use super::event::{ExchangeId, Moment};
-use super::fault::Fault;
+use super::fault::Turn;
 use super::matching::{self, Scene};
 use super::plan::{Cond, Sel};
 use super::record::{DecisionEntry, DrawEntry, Entry};
@@ -39,20 +39,13 @@ impl Engine {
         }
     }
 
-    /// The table of faults: each is one file.
+    /// The rule fires: its fault acts.
     fn act(&mut self, now: Moment, rule: usize, lane: &mut LaneId, parcel: &mut Parcel) {
         let plan = Arc::clone(&self.plan);
         if let Some((_, point)) = parcel.points.first_mut() {
             point.rules.push(rule);
         }
-        match &plan.rules[rule].rule.fault {
-            Fault::Delay(delay) => self.delay(now, rule, delay, parcel),
-            Fault::Hold(hold) => self.hold(now, rule, hold, parcel),
-            Fault::Cut(cut) => self.plan_cut(now, rule, cut, parcel),
-            Fault::Reorder(reorder) => self.collect(now, rule, reorder, *lane, parcel),
-            Fault::Move(moving) => self.redirect(now, rule, moving, lane, parcel),
-            Fault::Rewrite(rewrite) => self.rewrite(now, rule, rewrite, parcel),
-        }
+        plan.rules[rule].rule.fault.act(self, Turn { now, rule, lane, parcel });
     }
 
     /// Whether a selector means a point, on the stream of this exchange.
@@ -68,12 +61,9 @@ impl Engine {
     /// What is drawn for a rule that fires; a shuffle is drawn when its window closes.
     fn draws(&self, rule: usize, point: &Point) -> Vec<DrawEntry> {
         let armed = &self.plan.rules[rule];
-        let delay = match &armed.rule.fault {
-            Fault::Delay(delay) => Some(("delay", delay.time)),
-            Fault::Hold(_) | Fault::Cut(_) | Fault::Reorder(_) | Fault::Move(_) | Fault::Rewrite(_) => None,
-        };
         let plus = armed.gate.as_ref().and_then(Cond::plus).map(|time| ("plus", time));
-        let drawn = delay.into_iter().chain(plus).filter(|(_, time)| !matches!(time, Time::Fixed(_)));
+        let drawn =
+            armed.rule.fault.drawn().into_iter().chain(plus).filter(|(_, time)| !matches!(time, Time::Fixed(_)));
         drawn
             .map(|(purpose, time)| {
                 let value = self.drawn(rule, Some(&point.key), purpose, Some(&time));

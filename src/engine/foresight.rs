@@ -54,12 +54,7 @@ impl Engine {
 
     /// Whether the body may not be what its length says.
     pub(super) fn may_change(&self, id: ExchangeId) -> bool {
-        let changes = |armed: &Armed| match &armed.rule.fault {
-            Fault::Cut(_) => true,
-            Fault::Reorder(_) | Fault::Move(_) | Fault::Rewrite(_) => armed.sel.selector.at == At::Block,
-            // An answer of a known length has ended for its client with its last byte, whatever is kept behind it.
-            Fault::Delay(_) | Fault::Hold(_) => armed.sel.selector.at == At::End,
-        };
+        let changes = |armed: &Armed| armed.rule.fault.changes(armed.sel.selector.at);
         self.cutting.contains(&id) || self.may_act(id, changes) || self.is_target(id)
     }
 

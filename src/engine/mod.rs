@@ -13,6 +13,7 @@ pub mod engine;
 pub mod event;
 pub mod fault;
 pub mod hash;
+pub mod language;
 pub mod record;
 pub mod rpc;
 pub mod rule;

@@ -6,8 +6,6 @@
 use std::sync::Arc;
 
 use super::condition::{Condition, Leg, Same, Seen, Time};
-use super::fault::Fault;
-use super::fault::moving::MoveTo;
 use super::rule::Rule;
 use super::selector::{At, Selector};
 use super::trigger::Scope;
@@ -116,18 +114,11 @@ impl Plan {
     }
 
     fn arm(&mut self, rule: Rule, names: &[String]) -> Armed {
-        let gate = match &rule.fault {
-            Fault::Hold(hold) => Some(&hold.until),
-            Fault::Cut(cut) => cut.when.as_ref(),
-            Fault::Delay(_) | Fault::Reorder(_) | Fault::Move(_) | Fault::Rewrite(_) => None,
-        };
-        let target = match &rule.fault {
-            Fault::Move(moving) => Some(self.sel(&moving.target())),
-            Fault::Delay(_) | Fault::Hold(_) | Fault::Reorder(_) | Fault::Cut(_) | Fault::Rewrite(_) => None,
-        };
+        let gate = rule.fault.waits_for();
+        let target = rule.fault.target().map(|target| self.sel(&target));
         self.looks_inside |= rule.scope == Scope::Owner;
         self.asks_for_ends |= rule.selector.at == At::End;
-        self.presses |= matches!(&rule.fault, Fault::Hold(hold) if !hold.reading);
+        self.presses |= rule.fault.presses();
         self.cuts_connections |= rule.selector.at == At::Connect && gate.is_some();
         Armed {
             name: Arc::from(&*rule.name),
@@ -191,19 +182,5 @@ impl Plan {
             next: seen.next,
             plus: seen.plus,
         }
-    }
-}
-
-impl super::fault::moving::Move {
-    /// The streams it may go to, as a selector of their heads.
-    fn target(&self) -> Selector {
-        let word = match &self.to {
-            MoveTo::Get => "get",
-            MoveTo::Post => "post",
-            MoveTo::Resume => "resume",
-            MoveTo::Selected(selector) => return Selector { at: At::Head, ..(**selector).clone() },
-        };
-        let glob = super::selector::Glob { any: vec![word.to_owned()], none: Vec::new() };
-        Selector { stream: Some(glob), ..Selector::any(At::Head) }
     }
 }

@@ -9,7 +9,6 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::event::{ConnId, Ending, ExchangeId, Moment, UnitId};
-use super::fault::Fault;
 use super::owner::{Belongs, Spoken};
 use super::plan::Plan;
 use super::record::PointFate;
@@ -204,10 +203,7 @@ impl Parcel {
 
     /// Whether it is held by a rule that wants the server to feel it.
     pub(super) fn stops_reading(&self, plan: &Plan) -> bool {
-        self.waits.iter().any(|wait| match &plan.rules[wait.rule].rule.fault {
-            Fault::Hold(hold) => wait.until == Until::Hold && !hold.reading,
-            Fault::Delay(_) | Fault::Cut(_) | Fault::Reorder(_) | Fault::Move(_) | Fault::Rewrite(_) => false,
-        })
+        self.waits.iter().any(|wait| wait.until == Until::Hold && plan.rules[wait.rule].rule.fault.presses())
     }
 
     /// What it costs to keep it: its bytes, and what is known of them, which for tiny events is far more.

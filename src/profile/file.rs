@@ -6,13 +6,14 @@ use std::path::PathBuf;
 use super::builtin;
 use super::diagnose;
 use super::json;
-use super::problem::{Problem, ProblemKind, Report, Spot};
+use super::problem::{Problem, ProblemKind, Report};
 use super::read::Reader;
 use super::schema::FILE;
 use super::tree::{self, Entry, Node, SyntaxError, Value};
 use super::uses::Use;
 use super::vars::Variables;
 use crate::engine::hash::digest;
+use crate::engine::language::Spot;
 use crate::engine::rule::Rule;
 
 /// The rules of a run and where they come from.

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use super::problem::Spot;
 use super::tree::{Entry, Lines, Node, SyntaxError, Value};
+use crate::engine::language::Spot;
 
 /// Reads a whole file.
 pub(super) fn parse(text: &str) -> Result<Node, SyntaxError> {

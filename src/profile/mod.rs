@@ -9,7 +9,6 @@
 pub mod builtin;
 pub mod schema;
 
-mod build;
 mod checks;
 mod condition;
 mod diagnose;
@@ -19,7 +18,6 @@ mod explain;
 mod file;
 mod json;
 mod never;
-mod params;
 mod pattern;
 mod problem;
 mod quantity;

@@ -108,16 +108,17 @@ impl Reader<'_> {
         Some(entries.into_iter().map(|(pointer, node)| (pointer, node.to_json())).collect())
     }
 
-    pub(super) fn pointer_list(&mut self, key: &str, kind: &Kind, node: &Node) -> bool {
-        let Value::List(items) = &node.value else { return self.none::<()>(key, kind, node).is_some() };
-        items.iter().all(|item| match item.as_str().map(value::pointer) {
-            Some(Ok(())) => true,
-            Some(Err(instead)) => {
+    pub(super) fn pointer_list(&mut self, key: &str, kind: &Kind, node: &Node) -> Option<Vec<String>> {
+        let Value::List(items) = &node.value else { return self.none(key, kind, node) };
+        let read = |item: &Node| match item.as_str().map(|text| (text, value::pointer(text))) {
+            Some((text, Ok(()))) => Some(text.to_owned()),
+            Some((_, Err(instead))) => {
                 self.refuse_with(key, item, &instead);
-                false
+                None
             }
-            None => self.none::<()>(key, kind, item).is_some(),
-        })
+            None => self.none(key, kind, item),
+        };
+        items.iter().map(read).collect()
     }
 
     fn pointer_entries(&mut self, key: &str, kind: &Kind, node: &Node) -> Option<Vec<(String, Node)>> {
@@ -151,15 +152,21 @@ impl Reader<'_> {
         entries.iter().map(read).collect()
     }
 
-    pub(super) fn headers(&mut self, key: &str, kind: &Kind, node: &Node) -> bool {
-        let Some(entries) = node.entries() else { return self.none::<()>(key, kind, node).is_some() };
-        entries.iter().all(|entry| {
-            let right = matches!(entry.node.value, Value::Text(_) | Value::Int(_) | Value::Bool(false));
-            if !right {
-                self.refuse_with(&entry.key, &entry.node, "write a string, or false to remove it");
-            }
-            right
-        })
+    pub(super) fn headers(&mut self, key: &str, kind: &Kind, node: &Node) -> Option<Vec<(String, Option<String>)>> {
+        let Some(entries) = node.entries() else { return self.none(key, kind, node) };
+        let read = |entry: &Entry| {
+            let value = match &entry.node.value {
+                Value::Text(text) => Some(text.clone()),
+                Value::Int(number) => Some(number.to_string()),
+                Value::Bool(false) => None,
+                _ => {
+                    self.refuse_with(&entry.key, &entry.node, "write a string, or false to remove it");
+                    return None;
+                }
+            };
+            Some((entry.key.to_ascii_lowercase(), value))
+        };
+        entries.iter().map(read).collect()
     }
 
     pub(super) fn session(&mut self, key: &str, kind: &Kind, node: &Node) -> Option<SessionSelector> {

@@ -3,6 +3,8 @@
 
 use std::fmt;
 
+use crate::engine::language::{Complaints, Spot};
+
 /// How bad it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProblemKind {
@@ -50,13 +52,6 @@ impl fmt::Display for Problem {
 }
 
 impl std::error::Error for Problem {}
-
-/// A place in the text: a line, and the variable whose value stands there if one was filled in.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct Spot {
-    pub(super) line: usize,
-    pub(super) variable: Option<String>,
-}
 
 /// Collects the problems of one file.
 #[derive(Debug)]
@@ -118,6 +113,16 @@ impl Report {
         let line = (spot.line > 0).then_some(spot.line);
         let file = if line.is_none() && spot.variable.is_some() { &self.argument } else { &self.file };
         Problem { file: file.clone(), line, part: self.part.clone(), kind, what, instead }
+    }
+
+    /// What a fault complains of.
+    pub(super) fn complain(&mut self, slips: Complaints) {
+        for slip in slips.0 {
+            match slip.instead {
+                Some(instead) => self.wrong(&slip.spot, slip.what, instead),
+                None => self.not_built(&slip.spot, &slip.what),
+            }
+        }
     }
 
     /// How many were found so far: equal before and after means that what was read between is right.

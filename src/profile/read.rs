@@ -2,10 +2,11 @@
 //! together is checked elsewhere.
 
 use super::diagnose;
-use super::params::{Datum, Params};
-use super::problem::{Report, Spot};
+use super::problem::Report;
 use super::schema::{Field, Kind, Need};
 use super::tree::{Node, Value, parse_value};
+use crate::engine::language::Spot;
+use crate::engine::language::params::{Datum, Params};
 use crate::engine::rpc::Id;
 
 /// Reads the values of one file.
@@ -94,13 +95,13 @@ impl Reader<'_> {
             Kind::Ordinals => self.ordinals(key, kind, node).map(Datum::Ordinals),
             Kind::Share => self.share(key, kind, node).map(Datum::Share),
             Kind::Text => self.text(key, kind, node).map(Datum::Text),
-            Kind::Texts => checked(self.each(key, kind, node, &Kind::Text)),
+            Kind::Texts => self.each(key, kind, node, &Kind::Text).map(Datum::List),
             Kind::Word(words) => self.word(key, node, words).map(Datum::Text),
-            Kind::Words(words) => checked(self.each(key, kind, node, &Kind::Word(words))),
+            Kind::Words(words) => self.each(key, kind, node, &Kind::Word(words)).map(Datum::List),
             Kind::Duration => self.duration(key, kind, node).map(Datum::Duration),
             Kind::Time => self.time(key, kind, node).map(Datum::Time),
-            Kind::Size => checked(self.size(key, kind, node).is_some()),
-            Kind::Rate => checked(self.rate(key, kind, node).is_some()),
+            Kind::Size => self.size(key, kind, node).map(Datum::Size),
+            Kind::Rate => self.rate(key, kind, node).map(Datum::Rate),
             Kind::Count => self.count(key, kind, node).map(Datum::Count),
             Kind::Offset => self.offset(key, kind, node).map(Datum::Offset),
             Kind::Id => self.id(key, kind, node).map(Datum::Id),
@@ -119,32 +120,27 @@ impl Reader<'_> {
             Kind::Expected => checked(self.expected(key, node)),
             Kind::Order => self.order(key, kind, node).map(Datum::Order),
             Kind::Target => self.target(key, kind, node).map(Datum::Target),
+            Kind::Json => Some(Datum::Json(node.to_json())),
             // What `if` names was looked up when the variables were filled in.
-            Kind::Json | Kind::Values => Some(Datum::Checked),
+            Kind::Values => Some(Datum::Checked),
             Kind::Set => self.set(key, kind, node).map(Datum::Set),
-            Kind::PointerList => checked(self.pointer_list(key, kind, node)),
-            Kind::Headers => checked(self.headers(key, kind, node)),
+            Kind::PointerList => self.pointer_list(key, kind, node).map(Datum::PointerList),
+            Kind::Headers => self.headers(key, kind, node).map(Datum::Headers),
             Kind::Table(fields) => {
                 let before = self.report.count();
-                self.table(&format!("`{key}`"), node, &[fields]);
-                checked(self.report.count() == before)
+                let params = self.table(&format!("`{key}`"), node, &[fields]);
+                (self.report.count() == before).then_some(Datum::Table(params))
             }
-            Kind::List(each) => checked(self.each(key, kind, node, each)),
+            Kind::List(each) => self.each(key, kind, node, each).map(Datum::List),
             Kind::Either(kinds) => self.either(key, kind, node, kinds),
         }
     }
 
-    /// Reads the items of a list and says whether all are right.
-    fn each(&mut self, key: &str, kind: &Kind, node: &Node, item: &Kind) -> bool {
-        let Value::List(items) = &node.value else {
-            self.refuse(key, kind, node);
-            return false;
-        };
-        let before = self.report.count();
-        for each in items {
-            self.value(key, item, each);
-        }
-        self.report.count() == before
+    /// Reads the items of a list; `None` if one is wrong.
+    fn each(&mut self, key: &str, kind: &Kind, node: &Node, item: &Kind) -> Option<Vec<Datum>> {
+        let Value::List(items) = &node.value else { return self.none(key, kind, node) };
+        let read: Vec<_> = items.iter().map(|each| self.value(key, item, each)).collect();
+        read.into_iter().collect()
     }
 
     /// The first kind that fits. If none does, a table or list is most likely the kind that takes one, and its own

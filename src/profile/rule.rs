@@ -1,16 +1,15 @@
 //! Reads a `[[rule]]`: its keys, its selector, its one fault, and what these mean together.
 
-use super::build;
 use super::checks;
 use super::condition::is_condition;
 use super::diagnose;
-use super::params::Params;
 use super::quantity::is_drawn;
 use super::read::Reader;
 use super::schema::{FaultTable, Kind, RULE, SELECTOR, at_word, fault};
 use super::selector::point;
 use super::tree::{Entry, Node, Value};
 use crate::engine::fault::Fault;
+use crate::engine::language::params::Params;
 use crate::engine::rule::Rule;
 use crate::engine::selector::At;
 use crate::engine::trigger::{Scope, Trigger};
@@ -76,15 +75,12 @@ impl Reader<'_> {
             self.report.wrong(&entry.spot, what, format!("match at {}", diagnose::list(&points)));
         }
         if self.report.count() == before {
-            checks::fault(&mut self.report, table.name, &params, at?, &entry.spot);
-        }
-        if !table.built {
-            self.report.not_built(&entry.spot, &format!("`{}`", table.name));
+            checks::fault(&mut self.report, table, &params, at?, &entry.spot);
         }
         if self.report.count() != before {
             return None;
         }
-        build::fault(table.name, &params, at?)
+        (table.make?)(&params, at?)
     }
 
     /// The table of a fault's parameters, whatever way the fault was written.

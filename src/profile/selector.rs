@@ -1,10 +1,10 @@
 //! Reads a selector and checks that each of its fields can be asked for at its point.
 
 use super::never::never;
-use super::params::Params;
 use super::read::Reader;
 use super::schema::{Field, Kind, MESSAGE, MESSAGES, OWNER, SELECTOR, at_word};
 use super::tree::Node;
+use crate::engine::language::params::Params;
 use crate::engine::selector::{At, Glob, MessageSelector, OwnerSelector, Selector};
 
 const POINTS: [At; 7] = [At::Connect, At::RequestHead, At::Request, At::Head, At::Block, At::End, At::Leave];

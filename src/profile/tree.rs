@@ -6,7 +6,7 @@
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::problem::Spot;
+use crate::engine::language::Spot;
 
 /// A value and where it stands.
 #[derive(Debug, Clone, PartialEq)]

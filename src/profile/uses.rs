@@ -3,7 +3,7 @@
 
 use super::problem::{Problem, ProblemKind};
 use super::tree::{Node, Value, parse_value};
-use crate::profile::problem::Spot;
+use crate::engine::language::Spot;
 
 /// One use of a profile: which, and the values given to its variables.
 #[derive(Debug, Clone, PartialEq)]

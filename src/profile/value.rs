@@ -4,11 +4,8 @@
 use std::time::Duration;
 
 use crate::engine::fault::cut::Offset;
+use crate::engine::language::words::DURATION_UNITS;
 use crate::engine::selector::{Count, Glob};
-
-/// Units of a duration, in nanoseconds.
-const DURATION_UNITS: [(&str, u64); 5] =
-    [("us", 1_000), ("ms", 1_000_000), ("s", 1_000_000_000), ("m", 60_000_000_000), ("h", 3_600_000_000_000)];
 
 /// Units of a size, in bytes.
 const SIZE_UNITS: [(&str, u64); 3] = [("B", 1), ("KiB", 1024), ("MiB", 1024 * 1024)];
@@ -28,17 +25,6 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
     scaled(number, *scale)
         .map(Duration::from_nanos)
         .ok_or_else(|| "write a number and one of us, ms, s, m, h, such as \"250ms\"".to_owned())
-}
-
-/// The shortest text that [`duration`] reads as this; what is below a microsecond is not said.
-pub(super) fn show_duration(duration: Duration) -> String {
-    let nanos = duration.as_nanos();
-    if nanos == 0 {
-        return "0s".to_owned();
-    }
-    let unit = DURATION_UNITS.iter().rev().find(|(_, scale)| nanos.is_multiple_of(u128::from(*scale)));
-    let (name, scale) = unit.unwrap_or(&DURATION_UNITS[0]);
-    format!("{}{name}", nanos / u128::from(*scale))
 }
 
 /// `"8KiB"`; units B KiB MiB.
@@ -133,6 +119,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::engine::language::words::show_duration;
 
     #[test]
     fn a_duration_is_a_number_and_a_unit() {

@@ -7,10 +7,11 @@ use std::collections::BTreeSet;
 
 use super::diagnose;
 use super::file::Var;
-use super::problem::{Report, Spot};
+use super::problem::Report;
 use super::read::Reader;
 use super::schema::VARIABLE;
 use super::tree::{Entry, Node, Value};
+use crate::engine::language::Spot;
 
 /// The variables of one use of a profile.
 #[derive(Debug, Default)]

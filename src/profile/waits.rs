@@ -1,20 +1,17 @@
 //! Waits that could never end: a unit held for something that stands behind it (R21), a rule that waits for itself.
 //! Only what is certain from the text is refused; whether a wait ends in a run is the engine's to say.
 
-use super::problem::{Report, Spot};
+use super::problem::Report;
 use crate::engine::condition::{Condition, Leg, Same, Seen};
 use crate::engine::fault::Fault;
 use crate::engine::fault::hold::Hold;
+use crate::engine::language::Spot;
 use crate::engine::rule::Rule;
 use crate::engine::selector::{At, Glob, Selector};
 
 /// Refuses waits of a rule that cannot end.
 pub(super) fn rule(report: &mut Report, rule: &Rule, spot: &Spot) {
-    let when = match &rule.fault {
-        Fault::Hold(hold) => Some(&hold.until),
-        Fault::Cut(cut) => cut.when.as_ref(),
-        Fault::Delay(_) | Fault::Reorder(_) | Fault::Move(_) | Fault::Rewrite(_) => None,
-    };
+    let when = rule.fault.waits_for();
     let waits = [rule.from.as_ref(), when].into_iter().flatten();
     if waits.flat_map(any).any(|it| matches!(it, Condition::Fired { rule: other, .. } if *other == rule.name)) {
         report.wrong(spot, "the rule waits for itself", "name another rule in `fired`");

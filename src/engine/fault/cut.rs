@@ -1,19 +1,18 @@
 //! `cut`: a leg ends before, after or inside a unit, and how.
 
-use std::sync::Arc;
+mod acting;
+
 use std::time::Duration;
 
 use bytes::Bytes;
 
 use crate::engine::condition::{Condition, Leg};
 use crate::engine::engine::Engine;
-use crate::engine::event::{Command, ConnId, Ending, ExchangeId, Fate, Inside, Moment};
-use crate::engine::exchange::{ClientLeg, ServerLeg};
-use crate::engine::fault::Fault;
-use crate::engine::leave::Job;
-use crate::engine::record::{Opened, PointFate};
-use crate::engine::sighting::Truth;
-use crate::engine::unit::{CutPlan, LaneId, Out, Parcel, Point, Until, Wait};
+use crate::engine::event::{Ending, Fate, Inside};
+use crate::engine::fault::{Act, Fault, FaultTable, Turn};
+use crate::engine::language::params::Params;
+use crate::engine::language::{Complaints, Kind, Need, Spot, WHEN, field, limit, words};
+use crate::engine::selector::At;
 
 /// `cut`: all points but leave.
 #[derive(Debug, Clone, PartialEq)]
@@ -100,129 +99,146 @@ fn share_of(whole: usize, share: f64) -> usize {
     ((whole as f64 * share.clamp(0.0, 1.0)) as usize).min(whole)
 }
 
-impl Engine {
-    pub(in crate::engine) fn plan_cut(&mut self, now: Moment, rule: usize, cut: &Cut, parcel: &mut Parcel) {
-        let Some((_, point)) = parcel.points.first().cloned() else { return };
-        let Some(cond) = &self.plan.rules[rule].gate else {
-            return parcel.cuts.push(CutPlan { rule, later: false });
-        };
-        if cut.place == Place::After {
-            return parcel.cuts.push(CutPlan { rule, later: true });
-        }
-        match self.truth(cond, rule, &point, now) {
-            Truth::Since(_, cause) => {
-                let words = self.words(&cause);
-                self.close_gate(now, rule, &point, Opened::Already(words));
-                parcel.cuts.push(CutPlan { rule, later: false });
-            }
-            truth @ (Truth::From(_) | Truth::No) => {
-                let limit = point.arrived + cut.limit;
-                let next = if let Truth::From(at) = truth { limit.min(at) } else { limit };
-                let mut wait = Wait { rule, until: Until::Cut, limit: Some(limit), timer: None };
-                self.set_timer(&mut wait, Some(next));
-                parcel.waits.push(wait);
-                self.look_out(rule, &point);
-            }
-        }
-    }
+/// Its words.
+pub static TABLE: FaultTable = FaultTable {
+    name: "cut",
+    at: &[At::Connect, At::RequestHead, At::Request, At::Head, At::Block, At::End],
+    main: Some("ending"),
+    doc: "ends a leg before, after or inside a unit",
+    params: &[
+        field("ending", Kind::Word(&["eof", "fin", "reset", "stall"]), Need::Required, "how the leg ends"),
+        field(
+            "where",
+            Kind::Word(&["before", "after", "inside"]),
+            Need::Optional,
+            "where, in relation to the unit (before; at connect and head: after)",
+        ),
+        field("byte", Kind::Offset, Need::Optional, "how much of the unit still leaves (\"50%\"); with inside only"),
+        field("leg", Kind::Word(&["client", "server", "both"]), Need::Default("\"client\""), "which leg"),
+        field(
+            "other-leg",
+            Kind::Word(&["close", "drain", "keep"]),
+            Need::Default("\"close\""),
+            "what becomes of the other leg",
+        ),
+        field("for", Kind::Duration, Need::Optional, "how long drain or keep lasts (no end)"),
+        WHEN,
+        limit("\"30s\"", "when a unit withheld for `when` is let go anyway, which is a failure"),
+        field("settle", Kind::Duration, Need::Default("\"20ms\""), "before a reset: how long the reader gets to read"),
+        field("h2-code", Kind::Text, Need::Optional, "the code of RST_STREAM (CANCEL)"),
+    ],
+    make: Some(|params, at| make(params, at).map(Fault::Cut)),
+    check,
+};
 
-    /// Ends the legs of an exchange as the rule says. An exchange whose client's leg is over is not cut again.
-    pub(in crate::engine) fn cut(
-        &mut self,
-        now: Moment,
-        id: ExchangeId,
-        rule: usize,
-        point: &Point,
-        inside: Option<Inside>,
-    ) {
-        let plan = Arc::clone(&self.plan);
-        let Fault::Cut(cut) = &plan.rules[rule].rule.fault else { return };
-        if self.exchanges.get(&id).is_none_or(|exchange| exchange.client != ClientLeg::Open) {
-            return;
-        }
-        self.effective(rule);
-        self.log_firing(now, rule, point);
-        let settle = (cut.ending == Ending::Reset).then_some(cut.settle);
-        let (client, server) = match (cut.leg, cut.other_leg) {
-            (Leg::Client, _) => (cut.ending, cut.fate_of_server()),
-            (Leg::Both, _) => (cut.ending, as_fate(cut.ending)),
-            (Leg::Server, OtherLeg::Close) => (Ending::Fin, as_fate(cut.ending)),
-            (Leg::Server, OtherLeg::Drain | OtherLeg::Keep) => (Ending::Stall, as_fate(cut.ending)),
-        };
-        let settle = settle.filter(|_| client == Ending::Reset);
-        match cut.lasting.filter(|_| cut.leg == Leg::Server && client == Ending::Stall) {
-            Some(lasting) => self.silence_client(now, id, rule, now + lasting),
-            None => self.cut_client(now, id, rule, client, inside, settle),
-        }
-        if self.exchanges.get(&id).is_some_and(|exchange| exchange.server == ServerLeg::Open) {
-            self.close_server(id, server, Vec::new());
-        }
-        self.tidy(id);
-    }
+fn make(params: &Params, at: At) -> Option<Cut> {
+    Some(Cut {
+        ending: match params.text("ending")?.as_str() {
+            "eof" => Ending::Eof,
+            "fin" => Ending::Fin,
+            "reset" => Ending::Reset,
+            _ => Ending::Stall,
+        },
+        place: match params.text("where").as_deref() {
+            Some("before") => Place::Before,
+            Some("after") => Place::After,
+            Some(_) => Place::Inside(params.offset("byte").unwrap_or(Offset::Share(0.5))),
+            // A connection or a head that has come is the beginning of something; a unit is the thing itself.
+            None if matches!(at, At::Connect | At::Head) => Place::After,
+            None => Place::Before,
+        },
+        leg: match params.text("leg")?.as_str() {
+            "client" => Leg::Client,
+            "server" => Leg::Server,
+            _ => Leg::Both,
+        },
+        other_leg: match params.text("other-leg")?.as_str() {
+            "close" => OtherLeg::Close,
+            "drain" => OtherLeg::Drain,
+            _ => OtherLeg::Keep,
+        },
+        lasting: params.duration("for"),
+        when: params.condition("when"),
+        limit: params.duration("limit")?,
+        settle: params.duration("settle")?,
+    })
+}
 
-    /// Ends a client's connection on which nothing is open.
-    pub(in crate::engine) fn cut_connection(&mut self, now: Moment, conn: ConnId, rule: usize, point: &Point) {
-        let plan = Arc::clone(&self.plan);
-        let Fault::Cut(cut) = &plan.rules[rule].rule.fault else { return };
-        self.effective(rule);
-        self.log_firing(now, rule, point);
-        self.out.push(Command::CutConnection { conn, ending: cut.ending });
+fn check(params: &Params, at: At, _: &Spot, slips: &mut Complaints) {
+    let place = params.text("where");
+    let place = place.as_deref().unwrap_or(if matches!(at, At::Connect | At::Head) { "after" } else { "before" });
+    let ending = params.written("ending").cloned().unwrap_or_default();
+    let headless = matches!(at, At::Connect | At::RequestHead | At::Request) || (at == At::Head && place != "after");
+    if headless && params.text("ending").as_deref() == Some("eof") && params.text("leg").as_deref() != Some("server") {
+        let instead = if at == At::Head { "write where = \"after\", or" } else { "match at = \"head\", or" };
+        slips.wrong(
+            &ending,
+            "`eof` before a head: there is no body to end",
+            format!("{instead} cut with fin, reset or stall"),
+        );
     }
-
-    fn cut_client(
-        &mut self,
-        now: Moment,
-        id: ExchangeId,
-        rule: usize,
-        ending: Ending,
-        inside: Option<Inside>,
-        settle: Option<Duration>,
-    ) {
-        self.empty_lanes(now, id);
-        let head_left = self.exchanges.get(&id).is_some_and(|exchange| exchange.head_left);
-        let ending = if ending == Ending::Eof && !head_left { Ending::Fin } else { ending };
-        let seq = self.next_seq();
-        let mut point = self.end_point(now, id, seq);
-        point.made = Some(ending);
-        point.rules.push(rule);
-        let mut points = vec![(0, point)];
-        if ending == Ending::Stall {
-            for (_, point) in points.drain(..) {
-                self.write_point(&point, PointFate::Cut, None, None);
-            }
+    let inside = params.written("where").filter(|_| place == "inside");
+    match (inside, params.written("byte")) {
+        (None, Some(byte)) => slips.wrong(byte, "`byte` without `inside`", "write where = \"inside\""),
+        (Some(spot), _) if at == At::Request => slips.not_built(spot, "`inside` at `request`, a half-sent request,"),
+        (Some(spot), _) if at != At::Block => {
+            slips.wrong(spot, "`inside` needs a block or a request", "match at = \"block\", or write before or after");
         }
-        let unit = self.fly(id, points, Job::Finish);
-        self.out.push(Command::Finish { exchange: id, unit, ending, inside, settle });
+        _ => {}
+    }
+    if let Some(spot) = params.written("where").filter(|_| at == At::End && place == "after") {
+        slips.wrong(spot, "`after` an end: nothing is left to cut", "write where = \"before\"");
+    }
+    if let Some(lasting) = params.written("for").filter(|_| params.text("other-leg").as_deref() == Some("close")) {
+        slips.wrong(lasting, "`for` with a leg that closes", "write other-leg = \"drain\" or \"keep\"");
+    }
+    if let Some(code) = params.written("h2-code") {
+        slips.not_built(code, "`h2-code`");
     }
 }
 
-impl Engine {
-    /// The client hears nothing more, and its leg is closed only later.
-    fn silence_client(&mut self, now: Moment, id: ExchangeId, rule: usize, until: Moment) {
-        self.empty_lanes(now, id);
-        let seq = self.next_seq();
-        let mut point = self.end_point(now, id, seq);
-        point.made = Some(Ending::Fin);
-        point.rules.push(rule);
-        let mut parcel = Parcel::new(Out::End(Ending::Fin), point);
-        (parcel.ready, parcel.timer) = (until, Some(until));
-        self.add_timer(Some(until));
-        self.push(LaneId::Down(id), parcel);
+impl Act for Cut {
+    fn act(&self, engine: &mut Engine, turn: Turn<'_>) {
+        engine.plan_cut(turn.now, turn.rule, self, turn.parcel);
     }
 
-    fn empty_lanes(&mut self, now: Moment, id: ExchangeId) {
-        self.end_client(id);
-        for lane in [LaneId::Up(id), LaneId::Down(id)] {
-            self.discard_all(now, lane, PointFate::Cut);
-        }
+    fn waits_for(&self) -> Option<&Condition> {
+        self.when.as_ref()
     }
-}
 
-/// What a server's leg meets that is ended on purpose.
-fn as_fate(ending: Ending) -> Fate {
-    match ending {
-        Ending::Eof | Ending::Fin => Fate::Close,
-        Ending::Reset => Fate::Reset,
-        Ending::Stall => Fate::Keep(None),
+    fn changes(&self, _: At) -> bool {
+        true
+    }
+
+    fn explain(&self) -> String {
+        let ending = match self.ending {
+            Ending::Eof => "end",
+            Ending::Fin => "close",
+            Ending::Reset => "reset",
+            Ending::Stall => "silence",
+        };
+        let (leg, other) = match self.leg {
+            Leg::Client => ("the client's leg", Some("the server's")),
+            Leg::Server => ("the server's leg", Some("the client's")),
+            Leg::Both => ("both legs", None),
+        };
+        let place = match self.place {
+            Place::Before => "before it".to_owned(),
+            Place::After => "after it".to_owned(),
+            Place::Inside(Offset::Bytes(bytes)) if bytes < 0 => {
+                format!("{} bytes before its end", bytes.unsigned_abs())
+            }
+            Place::Inside(Offset::Bytes(bytes)) => format!("after {bytes} of its bytes"),
+            Place::Inside(Offset::Share(share)) => format!("after {}% of its bytes", share * 100.0),
+        };
+        let when = self.when.as_ref().map(|when| format!(", when {}", words::condition(when))).unwrap_or_default();
+        let fate = match self.other_leg {
+            OtherLeg::Close => "is closed",
+            OtherLeg::Drain => "is read on",
+            OtherLeg::Keep => "is left open, unread",
+        };
+        let lasting = self.lasting.map(|lasting| format!(" for {}", words::show_duration(lasting))).unwrap_or_default();
+        let other = other.map(|other| format!("; {other} {fate}{lasting}")).unwrap_or_default();
+        format!("{ending} {leg} {place}{when}{other}")
     }
 }

@@ -4,8 +4,10 @@ use std::time::Duration;
 
 use crate::engine::condition::Time;
 use crate::engine::engine::Engine;
-use crate::engine::event::Moment;
-use crate::engine::unit::Parcel;
+use crate::engine::fault::{Act, Fault, FaultTable, Turn, unchecked};
+use crate::engine::language::params::Params;
+use crate::engine::language::{Kind, Need, OVERTAKE, field, words};
+use crate::engine::selector::At;
 
 /// `delay`: request, head, block, end, leave.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,22 +18,51 @@ pub struct Delay {
     pub overtake: bool,
 }
 
-impl Engine {
-    pub(in crate::engine) fn delay(&mut self, now: Moment, rule: usize, delay: &Delay, parcel: &mut Parcel) {
+/// Its words.
+pub static TABLE: FaultTable = FaultTable {
+    name: "delay",
+    at: &[At::Request, At::Head, At::Block, At::End, At::Leave],
+    main: Some("time"),
+    doc: "lets a unit leave so long after it arrived",
+    params: &[field("time", Kind::Time, Need::Required, "how long, counted from arrival"), OVERTAKE],
+    make: Some(|params, _| make(params).map(Fault::Delay)),
+    check: unchecked,
+};
+
+fn make(params: &Params) -> Option<Delay> {
+    Some(Delay { time: params.time("time")?, overtake: params.flag("overtake") })
+}
+
+impl Act for Delay {
+    fn act(&self, engine: &mut Engine, turn: Turn<'_>) {
+        let Turn { now, rule, parcel, .. } = turn;
         let Some((_, point)) = parcel.points.first() else { return };
-        let time = self.drawn(rule, Some(&point.key), "delay", Some(&delay.time));
+        let time = engine.drawn(rule, Some(&point.key), "delay", Some(&self.time));
         let point = point.clone();
-        self.log_firing(now, rule, &point);
+        engine.log_firing(now, rule, &point);
         if time == Duration::ZERO {
             return;
         }
-        self.effective(rule);
+        engine.effective(rule);
         let due = point.arrived + time;
         if due > parcel.ready {
-            self.remove_timer(parcel.timer);
-            self.add_timer(Some(due));
+            engine.remove_timer(parcel.timer);
+            engine.add_timer(Some(due));
             (parcel.ready, parcel.timer) = (due, Some(due));
         }
-        parcel.overtake |= delay.overtake;
+        parcel.overtake |= self.overtake;
+    }
+
+    fn drawn(&self) -> Option<(&'static str, Time)> {
+        Some(("delay", self.time))
+    }
+
+    // An answer of a known length has ended for its client with its last byte, whatever is kept behind it.
+    fn changes(&self, at: At) -> bool {
+        at == At::End
+    }
+
+    fn explain(&self) -> String {
+        format!("delay by {}", words::time(&self.time))
     }
 }

@@ -2,12 +2,16 @@
 
 use std::time::Duration;
 
-use crate::engine::condition::Condition;
+use crate::engine::condition::{Condition, Time};
 use crate::engine::engine::Engine;
-use crate::engine::event::Moment;
+use crate::engine::fault::{Act, Fault, FaultTable, Turn};
+use crate::engine::language::params::Params;
+use crate::engine::language::{Asked, Complaints, Kind, Need, OVERTAKE, Spot, field, limit, words};
 use crate::engine::record::Opened;
+use crate::engine::rule::Rule;
+use crate::engine::selector::At;
 use crate::engine::sighting::Truth;
-use crate::engine::unit::{Parcel, Until, Wait};
+use crate::engine::unit::{Until, Wait};
 
 /// `hold`: every point.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,27 +26,93 @@ pub struct Hold {
     pub reading: bool,
 }
 
-impl Engine {
-    pub(in crate::engine) fn hold(&mut self, now: Moment, rule: usize, hold: &Hold, parcel: &mut Parcel) {
+/// Its words.
+pub static TABLE: FaultTable = FaultTable {
+    name: "hold",
+    at: &[At::Connect, At::RequestHead, At::Request, At::Head, At::Block, At::End, At::Leave],
+    main: Some("until"),
+    doc: "lets a unit leave only after something else has happened",
+    params: &[
+        field("until", Kind::Condition(Asked::Unit), Need::Required, "what opens it"),
+        limit("\"30s\"", "when it is let go anyway, which is a failure"),
+        OVERTAKE,
+        field("reading", Kind::Bool, Need::Default("true"), "whether the server's leg is read on meanwhile, bounded"),
+    ],
+    make: Some(|params, _| make(params).map(Fault::Hold)),
+    check: endless,
+};
+
+fn make(params: &Params) -> Option<Hold> {
+    let until = params.condition("until")?;
+    let limit = if until == Condition::Never { None } else { params.duration("limit") };
+    Some(Hold { until, limit, overtake: params.flag("overtake"), reading: params.flag("reading") })
+}
+
+/// A hold for good has no limit (R21): one that is written would be ignored.
+fn endless(params: &Params, _: At, _: &Spot, slips: &mut Complaints) {
+    let never = params.condition("until") == Some(Condition::Never);
+    if let Some(spot) = params.written("limit").filter(|_| never) {
+        slips.wrong(spot, "`limit` beside \"never\": a hold for good has none", "remove it, or say `delay`");
+    }
+}
+
+impl Act for Hold {
+    fn act(&self, engine: &mut Engine, turn: Turn<'_>) {
+        let Turn { now, rule, parcel, .. } = turn;
         let Some((_, point)) = parcel.points.first() else { return };
         let point = point.clone();
-        self.log_firing(now, rule, &point);
-        self.gather(now, rule, &point);
-        let truth = self.plan.rules[rule].gate.as_ref().map_or(Truth::No, |cond| self.truth(cond, rule, &point, now));
+        engine.log_firing(now, rule, &point);
+        engine.gather(now, rule, &point);
+        let truth =
+            engine.plan.rules[rule].gate.as_ref().map_or(Truth::No, |cond| engine.truth(cond, rule, &point, now));
         if let Truth::Since(_, cause) = truth {
-            self.effective(rule);
-            self.ungather(rule, &point);
-            return self.close_gate(now, rule, &point, Opened::Already(self.words(&cause)));
+            engine.effective(rule);
+            engine.ungather(rule, &point);
+            return engine.close_gate(now, rule, &point, Opened::Already(engine.words(&cause)));
         }
-        if hold.until == Condition::Never {
-            self.effective(rule);
+        if self.until == Condition::Never {
+            engine.effective(rule);
         }
-        let limit = hold.limit.map(|limit| point.arrived + limit);
+        let limit = self.limit.map(|limit| point.arrived + limit);
         let mut wait = Wait { rule, until: Until::Hold, limit, timer: None };
         let next = if let Truth::From(at) = truth { Some(limit.map_or(at, |limit| limit.min(at))) } else { limit };
-        self.set_timer(&mut wait, next);
+        engine.set_timer(&mut wait, next);
         parcel.waits.push(wait);
-        self.look_out(rule, &point);
-        parcel.overtake |= hold.overtake;
+        engine.look_out(rule, &point);
+        parcel.overtake |= self.overtake;
+    }
+
+    fn waits_for(&self) -> Option<&Condition> {
+        Some(&self.until)
+    }
+
+    // An answer of a known length has ended for its client with its last byte, whatever is kept behind it.
+    fn changes(&self, at: At) -> bool {
+        at == At::End
+    }
+
+    fn presses(&self) -> bool {
+        !self.reading
+    }
+
+    /// A limit is a failure, not a plan (rule R21): a time that never comes true before it is a slip.
+    fn check(&self, _: &Rule, spot: &Spot, slips: &mut Complaints) {
+        let (Condition::After(Time::Fixed(time)), Some(limit)) = (&self.until, self.limit) else { return };
+        if *time >= limit {
+            slips.wrong(
+                spot,
+                "the hold's time is not shorter than its `limit`",
+                "write a longer limit, or say `delay`",
+            );
+        }
+    }
+
+    fn explain(&self) -> String {
+        let limit = self.limit.map(words::show_duration);
+        let limit = limit.map(|limit| format!(", at most {limit} (then exit 5)")).unwrap_or_default();
+        match &self.until {
+            Condition::Never => "hold for good".to_owned(),
+            until => format!("hold until {}{limit}", words::condition(until)),
+        }
     }
 }

@@ -5,9 +5,12 @@ use std::time::Duration;
 use crate::engine::engine::{Engine, LANE_LIMIT};
 use crate::engine::event::{ExchangeId, Moment};
 use crate::engine::exchange::Late;
-use crate::engine::fault::Fault;
+use crate::engine::fault::{Act, Fault, FaultTable, Turn, unchecked};
+use crate::engine::language::params::Params;
+use crate::engine::language::{Complaints, Kind, Need, Spot, field, limit, words};
 use crate::engine::record::{Opened, PointFate};
-use crate::engine::selector::Selector;
+use crate::engine::rule::Rule;
+use crate::engine::selector::{At, Glob, Selector};
 use crate::engine::unit::{LaneId, Parcel, Point, Until, Wait};
 
 /// `move`: blocks.
@@ -45,16 +48,72 @@ pub enum Closed {
     Drop,
 }
 
+/// Its words.
+pub static TABLE: FaultTable = FaultTable {
+    name: "move",
+    at: &[At::Block],
+    main: Some("to"),
+    doc: "lets a block leave on another stream of its session",
+    params: &[
+        field("to", Kind::Target, Need::Required, "the stream it goes to"),
+        field("copy", Kind::Bool, Need::Default("false"), "whether it also stays where it is"),
+        field("closed", Kind::Word(&["wait", "drop"]), Need::Default("\"wait\""), "what if no such stream is open"),
+        limit("\"30s\"", "when it leaves on its own stream anyway, which is a failure"),
+    ],
+    make: Some(|params, _| make(params).map(Fault::Move)),
+    check: unchecked,
+};
+
+fn make(params: &Params) -> Option<Move> {
+    Some(Move {
+        to: params.target("to")?,
+        copy: params.flag("copy"),
+        closed: if params.text("closed")? == "drop" { Closed::Drop } else { Closed::Wait },
+        limit: params.duration("limit")?,
+    })
+}
+
+impl Act for Move {
+    fn act(&self, engine: &mut Engine, turn: Turn<'_>) {
+        engine.redirect(turn.now, turn.rule, self, turn.lane, turn.parcel);
+    }
+
+    /// The streams it may go to, as a selector of their heads.
+    fn target(&self) -> Option<Selector> {
+        let word = match &self.to {
+            MoveTo::Get => "get",
+            MoveTo::Post => "post",
+            MoveTo::Resume => "resume",
+            MoveTo::Selected(selector) => return Some(Selector { at: At::Head, ..(**selector).clone() }),
+        };
+        let glob = Glob { any: vec![word.to_owned()], none: Vec::new() };
+        Some(Selector { stream: Some(glob), ..Selector::any(At::Head) })
+    }
+
+    /// A session has one standalone GET: what came on it cannot move there.
+    fn check(&self, rule: &Rule, spot: &Spot, slips: &mut Complaints) {
+        let get = rule.selector.stream.as_ref().is_some_and(|stream| stream.any == ["get"]);
+        if get && self.to == MoveTo::Get {
+            slips.wrong(spot, "`move` to the stream on which it came", "write to = \"post\", or match another stream");
+        }
+    }
+
+    fn explain(&self) -> String {
+        let to = match &self.to {
+            MoveTo::Get => "the standalone GET".to_owned(),
+            MoveTo::Post => "the oldest open POST".to_owned(),
+            MoveTo::Resume => "the oldest open resume".to_owned(),
+            MoveTo::Selected(to) => format!("the exchange of {}", words::selector(to)),
+        };
+        let copy = if self.copy { "copy" } else { "move" };
+        let closed = if self.closed == Closed::Drop { ", or lose it if none is open" } else { "" };
+        format!("{copy} to {to}{closed}")
+    }
+}
+
 impl Engine {
     /// A selected block leaves on another stream, or a copy of it does.
-    pub(in crate::engine) fn redirect(
-        &mut self,
-        now: Moment,
-        rule: usize,
-        moving: &Move,
-        lane: &mut LaneId,
-        parcel: &mut Parcel,
-    ) {
+    fn redirect(&mut self, now: Moment, rule: usize, moving: &Move, lane: &mut LaneId, parcel: &mut Parcel) {
         let Some((_, point)) = parcel.points.first() else { return };
         let point = point.clone();
         if self.is_json_answer(&point) {

@@ -5,8 +5,12 @@ use std::time::Duration;
 use crate::engine::draw::Draw;
 use crate::engine::engine::Engine;
 use crate::engine::event::{ExchangeId, Moment};
-use crate::engine::fault::Fault;
+use crate::engine::fault::{Act, Fault, FaultTable, Turn, unchecked};
+use crate::engine::language::params::Params;
+use crate::engine::language::{Complaints, Kind, MOST, Need, Spot, field, limit, words};
 use crate::engine::record::Opened;
+use crate::engine::rule::Rule;
+use crate::engine::selector::At;
 use crate::engine::unit::{LaneId, Parcel, Point, Until, Wait};
 
 /// `reorder`: blocks.
@@ -74,16 +78,59 @@ impl Order {
     }
 }
 
+/// Its words.
+pub static TABLE: FaultTable = FaultTable {
+    name: "reorder",
+    at: &[At::Block],
+    main: Some("window"),
+    doc: "lets blocks leave in another order than they came",
+    params: &[
+        field("window", Kind::Int(2, MOST), Need::Required, "how many selected blocks are collected"),
+        field("order", Kind::Order, Need::Default("\"reverse\""), "the order in which they leave"),
+        field("across", Kind::Bool, Need::Default("false"), "whether the window spans all streams of the session"),
+        limit("\"1s\"", "when the window closes although it is not full (no failure)"),
+    ],
+    make: Some(|params, _| make(params).map(Fault::Reorder)),
+    check: unchecked,
+};
+
+fn make(params: &Params) -> Option<Reorder> {
+    Some(Reorder {
+        window: params.number("window")?,
+        order: params.order("order")?,
+        across: params.flag("across"),
+        limit: params.duration("limit")?,
+    })
+}
+
+impl Act for Reorder {
+    fn act(&self, engine: &mut Engine, turn: Turn<'_>) {
+        engine.collect(turn.now, turn.rule, self, *turn.lane, turn.parcel);
+    }
+
+    fn check(&self, _: &Rule, spot: &Spot, slips: &mut Complaints) {
+        let Order::Given(places) = &self.order else { return };
+        if places.len() as u64 != self.window {
+            let what = format!("`order` has {} places and the window {}", places.len(), self.window);
+            slips.wrong(spot, what, "write a place for each block of the window");
+        }
+    }
+
+    fn explain(&self) -> String {
+        let order = match &self.order {
+            Order::Reverse => "in reverse order".to_owned(),
+            Order::Swap => "with each pair swapped".to_owned(),
+            Order::Shuffle => "in a drawn order".to_owned(),
+            Order::Given(places) => format!("in the order {}", words::numbers(places)),
+        };
+        let across = if self.across { " over all streams of the session" } else { "" };
+        format!("collect {}{across}, release them {order}", self.window)
+    }
+}
+
 impl Engine {
     /// A selected block joins the window of its stream or session.
-    pub(in crate::engine) fn collect(
-        &mut self,
-        now: Moment,
-        rule: usize,
-        reorder: &Reorder,
-        lane: LaneId,
-        parcel: &mut Parcel,
-    ) {
+    fn collect(&mut self, now: Moment, rule: usize, reorder: &Reorder, lane: LaneId, parcel: &mut Parcel) {
         let Some((_, point)) = parcel.points.first() else { return };
         let point = point.clone();
         self.log_firing(now, rule, &point);

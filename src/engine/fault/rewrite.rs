@@ -6,9 +6,13 @@ use serde_json::Value;
 use crate::engine::engine::Engine;
 use crate::engine::event::Moment;
 use crate::engine::exchange::stream_word;
+use crate::engine::fault::{Act, Fault, FaultTable, Turn};
+use crate::engine::language::params::Params;
+use crate::engine::language::{Complaints, EVENT_FIELD, Kind, Need, RPC_ERROR, Spot, field};
 use crate::engine::matching;
 use crate::engine::owner::Spoken;
 use crate::engine::rpc;
+use crate::engine::selector::At;
 use crate::engine::sse;
 use crate::engine::unit::{Out, Parcel, Point};
 
@@ -20,9 +24,76 @@ pub struct Rewrite {
     pub set: Vec<(String, Value)>,
 }
 
+/// Its words.
+pub static TABLE: FaultTable = FaultTable {
+    name: "rewrite",
+    at: &[At::Request, At::Head, At::Block],
+    main: Some("status"),
+    doc: "gives a unit another content",
+    params: &[
+        field("status", Kind::Int(100, 599), Need::Optional, "the status"),
+        field("headers", Kind::Headers, Need::Optional, "headers: a value sets, false removes"),
+        field("set", Kind::Set, Need::Optional, "values put into the message"),
+        field("remove", Kind::PointerList, Need::Optional, "what is taken out of the message"),
+        field(
+            "id",
+            Kind::Either(&[
+                Kind::Word(&["string", "number", "null"]),
+                Kind::Table(&[field("value", Kind::Json, Need::Required, "the id")]),
+            ]),
+            Need::Optional,
+            "the message's id: as another type, or another",
+        ),
+        field("result", Kind::Json, Need::Optional, "the message's result"),
+        field("error", Kind::Table(RPC_ERROR), Need::Optional, "an error in place of the result"),
+        field(
+            "event",
+            Kind::Table(&[
+                field("id", EVENT_FIELD, Need::Optional, "its id, or false"),
+                field("event", EVENT_FIELD, Need::Optional, "its type, or false"),
+                field("retry", EVENT_FIELD, Need::Optional, "its reconnection time, or false"),
+            ]),
+            Need::Optional,
+            "the SSE fields",
+        ),
+        field("as", Kind::Word(&["sse", "json", "array"]), Need::Optional, "another form of the same content"),
+    ],
+    make: Some(|params, _| Some(Fault::Rewrite(make(params)))),
+    check,
+};
+
+fn make(params: &Params) -> Rewrite {
+    Rewrite { set: params.set("set").unwrap_or_default() }
+}
+
+fn check(params: &Params, at: At, spot: &Spot, slips: &mut Complaints) {
+    let other = params.which(&["status", "headers", "remove", "id", "result", "error", "event", "as"]);
+    for (key, spot) in &other {
+        slips.not_built(spot, &format!("`rewrite` of `{key}`"));
+    }
+    match params.written("set") {
+        Some(set) if at == At::Head => {
+            slips.wrong(set, "`set` changes a message, and a head has none", "match at = \"block\" or \"request\"");
+        }
+        None if other.is_empty() => slips.wrong(spot, "`rewrite` changes nothing", "write `set`"),
+        _ => {}
+    }
+}
+
+impl Act for Rewrite {
+    fn act(&self, engine: &mut Engine, turn: Turn<'_>) {
+        engine.rewrite(turn.now, turn.rule, self, turn.parcel);
+    }
+
+    fn explain(&self) -> String {
+        let pointers: Vec<&str> = self.set.iter().map(|(pointer, _)| pointer.as_str()).collect();
+        format!("set {}", pointers.join(", "))
+    }
+}
+
 impl Engine {
     /// Puts values into the message of a block or a request. What is no JSON stays as it is.
-    pub(in crate::engine) fn rewrite(&mut self, now: Moment, rule: usize, rewrite: &Rewrite, parcel: &mut Parcel) {
+    fn rewrite(&mut self, now: Moment, rule: usize, rewrite: &Rewrite, parcel: &mut Parcel) {
         let Some((end, point)) = parcel.points.first_mut() else { return };
         self.log_firing(now, rule, point);
         let Some(before) = self.json_of(&parcel.out, point) else { return };

@@ -1,6 +1,6 @@
 //! The tables of the language that are not faults: file, variable, rule, selector, condition, expectation.
 
-use super::{Asked, Field, Kind, MOST, Need, asked, field};
+use crate::engine::language::{Asked, Field, Kind, MOST, Need, asked, field};
 use crate::engine::selector::At;
 
 /// Where there is a request.

@@ -1,8 +1,9 @@
 //! Fills variables into rules and expectations, and decides which rules are in.
 
 use super::{Variable, Variables, is_plain, undeclared_advice};
+use crate::engine::language::Spot;
 use crate::profile::diagnose;
-use crate::profile::problem::{Report, Spot};
+use crate::profile::problem::Report;
 use crate::profile::schema::Kind;
 use crate::profile::tree::{Entry, Node, Value};
 

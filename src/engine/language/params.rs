@@ -1,10 +1,10 @@
 //! What was read from a table: one typed value for each key, with the defaults of the schema filled in. Taking a value
-//! cannot fail; whoever takes has read the table without a problem first.
+//! cannot fail; whoever takes has read the table without a complaint first.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::problem::Spot;
+use super::Spot;
 use crate::engine::condition::{Condition, Time};
 use crate::engine::fault::cut::Offset;
 use crate::engine::fault::moving::MoveTo;
@@ -14,9 +14,10 @@ use crate::engine::selector::{
     Count, Glob, MessageSelector, OwnerSelector, PointerGlob, Presence, Selector, SessionSelector,
 };
 
-/// A value that was read and found right.
+/// A value that was read and found right: one variant for each type that a [`Kind`](super::Kind) is read as.
+#[expect(missing_docs, reason = "the kinds say what each is")]
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Datum {
+pub enum Datum {
     Bool(bool),
     Int(i64),
     Ordinals(Vec<u64>),
@@ -39,25 +40,42 @@ pub(super) enum Datum {
     Order(Order),
     Target(MoveTo),
     Set(Vec<(String, serde_json::Value)>),
-    /// Right, and nothing that is built takes it.
+    /// A number of bytes.
+    Size(u64),
+    /// Bytes a second.
+    Rate(u64),
+    /// Names in lower case; `None` removes.
+    Headers(Vec<(String, Option<String>)>),
+    PointerList(Vec<String>),
+    Json(serde_json::Value),
+    Table(Params),
+    List(Vec<Datum>),
+    /// Right, and nobody takes it.
     Checked,
 }
 
 /// The values of a table by key.
-#[derive(Debug, Default)]
-pub(super) struct Params(BTreeMap<&'static str, (Datum, Option<Spot>)>);
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Params(BTreeMap<&'static str, (Datum, Option<Spot>)>);
 
 impl Params {
-    pub(super) fn put(&mut self, key: &'static str, datum: Datum, written: Option<Spot>) {
+    /// Fills in a value; `written`: where, if it was not left out.
+    pub fn put(&mut self, key: &'static str, datum: Datum, written: Option<Spot>) {
         self.0.insert(key, (datum, written));
     }
 
     /// Where the key was written; `None` if it was not, or was wrong.
-    pub(super) fn written(&self, key: &str) -> Option<&Spot> {
+    pub fn written(&self, key: &str) -> Option<&Spot> {
         self.0.get(key)?.1.as_ref()
     }
 
-    fn datum(&self, key: &str) -> Option<Datum> {
+    /// Those of these keys that were written, and where.
+    pub fn which(&self, keys: &[&'static str]) -> Vec<(&'static str, Spot)> {
+        keys.iter().filter_map(|key| Some((*key, self.written(key)?.clone()))).collect()
+    }
+
+    /// The value under a key, of whatever type: for a key that takes several.
+    pub fn datum(&self, key: &str) -> Option<Datum> {
         self.0.get(key).map(|(datum, _)| datum.clone())
     }
 }
@@ -66,7 +84,9 @@ impl Params {
 macro_rules! typed {
     ($($name:ident: $variant:ident -> $type:ty;)*) => {
         impl Params {
-            $(pub(super) fn $name(&self, key: &str) -> Option<$type> {
+            $(#[doc = concat!("The value under a key that is read as `", stringify!($type), "`.")]
+            #[must_use]
+            pub fn $name(&self, key: &str) -> Option<$type> {
                 match self.datum(key)? {
                     Datum::$variant(value) => Some(value),
                     other => unreachable!("the schema gives `{key}` the kind of {other:?}"),
@@ -98,17 +118,24 @@ typed! {
     order: Order -> Order;
     target: Target -> MoveTo;
     set: Set -> Vec<(String, serde_json::Value)>;
+    size: Size -> u64;
+    rate: Rate -> u64;
+    headers: Headers -> Vec<(String, Option<String>)>;
+    pointer_list: PointerList -> Vec<String>;
+    json: Json -> serde_json::Value;
+    sub_table: Table -> Params;
+    list: List -> Vec<Datum>;
     bool_value: Bool -> bool;
 }
 
 impl Params {
     /// `true` if it is written and true.
-    pub(super) fn flag(&self, key: &str) -> bool {
+    pub fn flag(&self, key: &str) -> bool {
         self.bool_value(key).unwrap_or(false)
     }
 
     /// A whole number that the schema keeps from being negative.
-    pub(super) fn number(&self, key: &str) -> Option<u64> {
+    pub fn number(&self, key: &str) -> Option<u64> {
         self.int(key).map(|number| u64::try_from(number).expect("the schema keeps it from being negative"))
     }
 }

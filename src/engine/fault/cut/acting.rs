@@ -1,0 +1,142 @@
+//! What the engine does for a cut: it is planned when its unit arrives, and ends the legs when that leaves.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::{Cut, OtherLeg, Place};
+use crate::engine::condition::Leg;
+use crate::engine::engine::Engine;
+use crate::engine::event::{Command, ConnId, Ending, ExchangeId, Fate, Inside, Moment};
+use crate::engine::exchange::{ClientLeg, ServerLeg};
+use crate::engine::fault::Fault;
+use crate::engine::leave::Job;
+use crate::engine::record::{Opened, PointFate};
+use crate::engine::sighting::Truth;
+use crate::engine::unit::{CutPlan, LaneId, Out, Parcel, Point, Until, Wait};
+
+impl Engine {
+    pub(in crate::engine) fn plan_cut(&mut self, now: Moment, rule: usize, cut: &Cut, parcel: &mut Parcel) {
+        let Some((_, point)) = parcel.points.first().cloned() else { return };
+        let Some(cond) = &self.plan.rules[rule].gate else {
+            return parcel.cuts.push(CutPlan { rule, later: false });
+        };
+        if cut.place == Place::After {
+            return parcel.cuts.push(CutPlan { rule, later: true });
+        }
+        match self.truth(cond, rule, &point, now) {
+            Truth::Since(_, cause) => {
+                let words = self.words(&cause);
+                self.close_gate(now, rule, &point, Opened::Already(words));
+                parcel.cuts.push(CutPlan { rule, later: false });
+            }
+            truth @ (Truth::From(_) | Truth::No) => {
+                let limit = point.arrived + cut.limit;
+                let next = if let Truth::From(at) = truth { limit.min(at) } else { limit };
+                let mut wait = Wait { rule, until: Until::Cut, limit: Some(limit), timer: None };
+                self.set_timer(&mut wait, Some(next));
+                parcel.waits.push(wait);
+                self.look_out(rule, &point);
+            }
+        }
+    }
+
+    /// Ends the legs of an exchange as the rule says. An exchange whose client's leg is over is not cut again.
+    pub(in crate::engine) fn cut(
+        &mut self,
+        now: Moment,
+        id: ExchangeId,
+        rule: usize,
+        point: &Point,
+        inside: Option<Inside>,
+    ) {
+        let plan = Arc::clone(&self.plan);
+        let Fault::Cut(cut) = &plan.rules[rule].rule.fault else { return };
+        if self.exchanges.get(&id).is_none_or(|exchange| exchange.client != ClientLeg::Open) {
+            return;
+        }
+        self.effective(rule);
+        self.log_firing(now, rule, point);
+        let settle = (cut.ending == Ending::Reset).then_some(cut.settle);
+        let (client, server) = match (cut.leg, cut.other_leg) {
+            (Leg::Client, _) => (cut.ending, cut.fate_of_server()),
+            (Leg::Both, _) => (cut.ending, as_fate(cut.ending)),
+            (Leg::Server, OtherLeg::Close) => (Ending::Fin, as_fate(cut.ending)),
+            (Leg::Server, OtherLeg::Drain | OtherLeg::Keep) => (Ending::Stall, as_fate(cut.ending)),
+        };
+        let settle = settle.filter(|_| client == Ending::Reset);
+        match cut.lasting.filter(|_| cut.leg == Leg::Server && client == Ending::Stall) {
+            Some(lasting) => self.silence_client(now, id, rule, now + lasting),
+            None => self.cut_client(now, id, rule, client, inside, settle),
+        }
+        if self.exchanges.get(&id).is_some_and(|exchange| exchange.server == ServerLeg::Open) {
+            self.close_server(id, server, Vec::new());
+        }
+        self.tidy(id);
+    }
+
+    /// Ends a client's connection on which nothing is open.
+    pub(in crate::engine) fn cut_connection(&mut self, now: Moment, conn: ConnId, rule: usize, point: &Point) {
+        let plan = Arc::clone(&self.plan);
+        let Fault::Cut(cut) = &plan.rules[rule].rule.fault else { return };
+        self.effective(rule);
+        self.log_firing(now, rule, point);
+        self.out.push(Command::CutConnection { conn, ending: cut.ending });
+    }
+
+    fn cut_client(
+        &mut self,
+        now: Moment,
+        id: ExchangeId,
+        rule: usize,
+        ending: Ending,
+        inside: Option<Inside>,
+        settle: Option<Duration>,
+    ) {
+        self.empty_lanes(now, id);
+        let head_left = self.exchanges.get(&id).is_some_and(|exchange| exchange.head_left);
+        let ending = if ending == Ending::Eof && !head_left { Ending::Fin } else { ending };
+        let seq = self.next_seq();
+        let mut point = self.end_point(now, id, seq);
+        point.made = Some(ending);
+        point.rules.push(rule);
+        let mut points = vec![(0, point)];
+        if ending == Ending::Stall {
+            for (_, point) in points.drain(..) {
+                self.write_point(&point, PointFate::Cut, None, None);
+            }
+        }
+        let unit = self.fly(id, points, Job::Finish);
+        self.out.push(Command::Finish { exchange: id, unit, ending, inside, settle });
+    }
+}
+
+impl Engine {
+    /// The client hears nothing more, and its leg is closed only later.
+    fn silence_client(&mut self, now: Moment, id: ExchangeId, rule: usize, until: Moment) {
+        self.empty_lanes(now, id);
+        let seq = self.next_seq();
+        let mut point = self.end_point(now, id, seq);
+        point.made = Some(Ending::Fin);
+        point.rules.push(rule);
+        let mut parcel = Parcel::new(Out::End(Ending::Fin), point);
+        (parcel.ready, parcel.timer) = (until, Some(until));
+        self.add_timer(Some(until));
+        self.push(LaneId::Down(id), parcel);
+    }
+
+    fn empty_lanes(&mut self, now: Moment, id: ExchangeId) {
+        self.end_client(id);
+        for lane in [LaneId::Up(id), LaneId::Down(id)] {
+            self.discard_all(now, lane, PointFate::Cut);
+        }
+    }
+}
+
+/// What a server's leg meets that is ended on purpose.
+fn as_fate(ending: Ending) -> Fate {
+    match ending {
+        Ending::Eof | Ending::Fin => Fate::Close,
+        Ending::Reset => Fate::Reset,
+        Ending::Stall => Fate::Keep(None),
+    }
+}

@@ -1,0 +1,195 @@
+//! Faults whose words are settled and which are not built yet: a profile that uses one is refused with that reason.
+
+use super::{FaultTable, unchecked};
+use crate::engine::language::params::Params;
+use crate::engine::language::{
+    Asked, Complaints, EVENT, GAP, Kind, NO_LIMIT, Need, RETRY, RPC_ERROR, Spot, WHEN, field, limit,
+};
+use crate::engine::selector::At::{self, Block, End, Head, Leave, Request, RequestHead};
+
+/// `buffer`.
+pub(super) static BUFFER: FaultTable = FaultTable {
+    name: "buffer",
+    at: &[Head],
+    main: Some("until"),
+    doc: "keeps an answer's body back and lets it go in one piece",
+    params: &[
+        field(
+            "until",
+            Kind::Either(&[Kind::Size, Kind::Condition(Asked::Unit)]),
+            Need::Default("\"end\""),
+            "what lets it go; a size: in blocks of that size",
+        ),
+        field("head", Kind::Bool, Need::Default("false"), "whether the head goes on at once"),
+        limit("\"30s\"", "when it is let go anyway, which is a failure"),
+    ],
+    make: None,
+    check: unchecked,
+};
+
+/// `throttle`.
+pub(super) static THROTTLE: FaultTable = FaultTable {
+    name: "throttle",
+    at: &[Request, Head],
+    main: Some("rate"),
+    doc: "lets a body pass only so fast",
+    params: &[
+        field("rate", Kind::Rate, Need::Required, "how fast"),
+        field("burst", Kind::Size, Need::Optional, "how much may pass at once (one second's worth)"),
+    ],
+    make: None,
+    check: unchecked,
+};
+
+/// `drop`.
+pub(super) static DROP: FaultTable = FaultTable {
+    name: "drop",
+    at: &[Request, Block, Leave],
+    main: None,
+    doc: "loses a unit",
+    params: &[],
+    make: None,
+    check: unchecked,
+};
+
+/// `duplicate`.
+pub(super) static DUPLICATE: FaultTable = FaultTable {
+    name: "duplicate",
+    at: &[Request, Block],
+    main: Some("times"),
+    doc: "lets a unit leave again",
+    params: &[field("times", Kind::Int(1, NO_LIMIT), Need::Default("1"), "how often again"), GAP],
+    make: None,
+    check: unchecked,
+};
+
+/// `respond`.
+pub(super) static RESPOND: FaultTable = FaultTable {
+    name: "respond",
+    at: &[RequestHead, Request, Head],
+    main: Some("status"),
+    doc: "answers in the server's place",
+    params: &[
+        field("status", Kind::Int(100, 599), Need::Default("200"), "the status"),
+        field("headers", Kind::Headers, Need::Optional, "the headers"),
+        field("body", Kind::Text, Need::Optional, "the body, as it is"),
+        field("body-file", Kind::Text, Need::Optional, "a file with the body"),
+        field("json", Kind::Json, Need::Optional, "the body, as JSON"),
+        field("result", Kind::Json, Need::Optional, "a JSON-RPC result for the request's id"),
+        field("error", Kind::Table(RPC_ERROR), Need::Optional, "a JSON-RPC error for the request's id"),
+        field("sse", Kind::List(&Kind::Table(EVENT)), Need::Optional, "the body, as events"),
+        field("ending", Kind::Word(&["eof", "fin", "reset", "stall"]), Need::Default("\"eof\""), "how it ends"),
+        WHEN,
+        field("forward", Kind::Bool, Need::Default("false"), "whether the server gets the request too"),
+    ],
+    make: None,
+    check: respond,
+};
+
+/// `inject`.
+pub(super) static INJECT: FaultTable = FaultTable {
+    name: "inject",
+    at: &[Request, Head, Block, End],
+    main: None,
+    doc: "adds something to a stream",
+    params: &[
+        field("message", Kind::Json, Need::Optional, "a JSON-RPC message"),
+        field("event", Kind::Table(EVENT), Need::Optional, "an event"),
+        field("comment", Kind::Text, Need::Optional, "a comment"),
+        field("raw", Kind::Text, Need::Optional, "bytes, as they are"),
+        field(
+            "place",
+            Kind::Word(&["before", "after"]),
+            Need::Optional,
+            "where, in relation to the unit (before; at head: after)",
+        ),
+        field("to", Kind::Word(&["client", "server"]), Need::Optional, "where to (client; at request: server)"),
+        WHEN,
+        field(
+            "repeat",
+            Kind::Either(&[Kind::Bool, Kind::Int(1, NO_LIMIT)]),
+            Need::Default("false"),
+            "again each time, or so often",
+        ),
+    ],
+    make: None,
+    check: inject,
+};
+
+/// `reframe`.
+pub(super) static REFRAME: FaultTable = FaultTable {
+    name: "reframe",
+    at: &[Request, Head, Block],
+    main: Some("split"),
+    doc: "sends the same content in other pieces",
+    params: &[
+        field(
+            "split",
+            Kind::Either(&[Kind::Word(&["byte", "utf8", "crlf", "head"]), Kind::Size, Kind::List(&Kind::Size)]),
+            Need::Optional,
+            "where the pieces part",
+        ),
+        GAP,
+        field("newline", Kind::Word(&["lf", "crlf", "cr"]), Need::Optional, "the line ends of events"),
+        field(
+            "coalesce",
+            Kind::Either(&[Kind::Int(2, NO_LIMIT), Kind::Duration]),
+            Need::Optional,
+            "so many events in one write, or those of so long",
+        ),
+        field("final-blank", Kind::Bool, Need::Default("true"), "whether an event ends with its blank line"),
+        field("pad", Kind::Size, Need::Optional, "how long the message is made"),
+    ],
+    make: None,
+    check: reframe,
+};
+
+/// `resumable`.
+pub(super) static RESUMABLE: FaultTable = FaultTable {
+    name: "resumable",
+    at: &[Head],
+    main: None,
+    doc: "gives a stream ids and answers its resumes",
+    params: &[
+        RETRY,
+        field("priming", Kind::Bool, Need::Default("true"), "whether it begins with an empty event with an id"),
+        field("ids", Kind::Text, Need::Optional, "what the ids begin with"),
+    ],
+    make: None,
+    check: unchecked,
+};
+
+/// `route`.
+pub(super) static ROUTE: FaultTable = FaultTable {
+    name: "route",
+    at: &[Request],
+    main: Some("to"),
+    doc: "sends a request to another server",
+    params: &[
+        field(
+            "to",
+            Kind::Either(&[Kind::Int(1, NO_LIMIT), Kind::Word(&["next", "other"])]),
+            Need::Required,
+            "which server",
+        ),
+        field("fresh", Kind::Bool, Need::Default("false"), "on a connection of its own"),
+    ],
+    make: None,
+    check: unchecked,
+};
+
+fn respond(params: &Params, _: At, _: &Spot, slips: &mut Complaints) {
+    slips.at_most_one(params, &["body", "body-file", "json", "result", "error", "sse"]);
+}
+
+fn inject(params: &Params, _: At, spot: &Spot, slips: &mut Complaints) {
+    if slips.at_most_one(params, &["message", "event", "comment", "raw"]) == 0 {
+        slips.wrong(spot, "`inject` adds nothing", "write one of message, event, comment, raw");
+    }
+}
+
+fn reframe(params: &Params, _: At, spot: &Spot, slips: &mut Complaints) {
+    if params.which(&["split", "gap", "newline", "coalesce", "final-blank", "pad"]).is_empty() {
+        slips.wrong(spot, "`reframe` changes nothing", "write one of split, newline, coalesce, final-blank, pad");
+    }
+}
