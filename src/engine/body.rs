@@ -9,7 +9,7 @@ use super::engine::Engine;
 use super::event::{ExchangeId, Moment};
 use super::exchange::{Body, ClientLeg, JSON_LIMIT, Json, Late, Media, header};
 use super::sse::{Block, BlockKind, Frame, Framer};
-use super::unit::{LaneId, Out, Parcel, Point};
+use super::unit::{LaneId, Out, Parcel, Piece, Point};
 
 impl Engine {
     /// Decides, at the head, how the body will be taken.
@@ -125,14 +125,21 @@ impl Engine {
         match frame {
             Frame::Block(block) => {
                 let bytes = block.bytes.clone();
-                let point = self.block_point(now, id, block);
+                let mut point = self.block_point(now, id, block);
                 if let Some(exchange) = self.exchanges.get_mut(&id) {
                     exchange.late = Late::Follows;
                     exchange.last_block = point.seq;
+                    let parted = std::mem::take(&mut exchange.parted);
+                    point.block.iter_mut().for_each(|block| block.parted = parted);
                 }
                 self.arrive(now, LaneId::Down(id), Out::Bytes(bytes), point);
             }
-            Frame::Part(bytes) => self.pass_bytes(now, id, bytes, Vec::new()),
+            Frame::Part(bytes) => {
+                if let Some(exchange) = self.exchanges.get_mut(&id) {
+                    exchange.parted = true;
+                }
+                self.pass_piece(now, id, Piece::Begun, bytes, Vec::new());
+            }
             Frame::Late(lf) => self.late(now, id, lf),
         }
     }
@@ -190,6 +197,10 @@ impl Engine {
 
     /// Bytes about which no rule decides, behind what stands before them.
     fn pass_bytes(&mut self, now: Moment, id: ExchangeId, bytes: Bytes, points: Vec<(usize, Point)>) {
+        self.pass_piece(now, id, Piece::Whole, bytes, points);
+    }
+
+    fn pass_piece(&mut self, now: Moment, id: ExchangeId, piece: Piece, bytes: Bytes, points: Vec<(usize, Point)>) {
         let lane = LaneId::Down(id);
         if let Some(fate) = self.cut_off(lane) {
             for (_, point) in &points {
@@ -200,7 +211,7 @@ impl Engine {
         if bytes.is_empty() {
             return;
         }
-        let parcel = Parcel::of_bytes(self.next_seq(), now, bytes, points);
+        let parcel = Parcel { piece, ..Parcel::of_bytes(self.next_seq(), now, bytes, points) };
         self.enqueue(now, lane, parcel);
         self.press(id);
         if self.news {

@@ -147,6 +147,8 @@ pub(super) struct Exchange {
     pub(super) body: Body,
     /// How many bytes have passed of a block that is not whole.
     pub(super) carried: usize,
+    /// Whether parts of a block have arrived that is too large to be kept whole, and its end has not.
+    pub(super) parted: bool,
     /// How many blocks of each kind have arrived.
     pub(super) counts: [u64; 7],
     /// Whether an SSE id was given, so that its answer may still come by a resume.
@@ -204,6 +206,7 @@ impl Exchange {
             answer: None,
             body: Body::Opaque,
             carried: 0,
+            parted: false,
             counts: [0; 7],
             resumable: false,
             last_block: 0,

@@ -51,11 +51,16 @@ impl Engine {
         }
         point.bytes = block.bytes.len() as u64;
         point.hash = self.notebook.on.then(|| hash::hash(&block.bytes));
-        point.block = Some(BlockPoint { kind, counts, event_id: block.id, messages });
+        point.block = Some(BlockPoint { kind, counts, event_id: block.id, messages, parted: false });
         point
     }
 
-    /// Whether a block is a whole JSON answer: it has no neighbours to change places with (rule R32).
+    /// Whether a block is a whole JSON answer, or one of which the rest has gone: it has no neighbours to change places
+    /// with (rule R32).
+    pub(super) fn keeps_its_place(&self, point: &Point) -> bool {
+        point.block.as_ref().is_some_and(|block| block.parted) || self.is_json_answer(point)
+    }
+
     pub(super) fn is_json_answer(&self, point: &Point) -> bool {
         let answer = point.exchange.and_then(|id| self.exchanges.get(&id)?.answer.as_ref());
         answer.is_some_and(|answer| answer.media == Media::Json)

@@ -10,7 +10,7 @@ use super::exchange::{ClientLeg, ServerLeg};
 use super::fault::Fault;
 use super::fault::cut::Place;
 use super::record::PointFate;
-use super::unit::{ArmedCut, CutPlan, LaneId, Out, Parcel, Point};
+use super::unit::{ArmedCut, CutPlan, LaneId, Out, Parcel, Piece, Point};
 
 /// Something that was let go and whose last byte the rim will report.
 #[derive(Debug)]
@@ -38,6 +38,9 @@ impl Engine {
     /// A parcel's turn has come.
     pub(super) fn leave(&mut self, now: Moment, id: LaneId, mut parcel: Parcel) {
         let cuts = std::mem::take(&mut parcel.cuts);
+        if let Some(lane) = self.lane(id).filter(|_| parcel.piece != Piece::Whole) {
+            lane.torn = parcel.piece == Piece::Begun;
+        }
         let instead = cuts.iter().find(|cut| !cut.later).filter(|cut| self.stands_before(cut.rule));
         match (id, instead) {
             (LaneId::Conn(conn), _) => self.leave_connection(now, conn, &parcel, &cuts),
@@ -146,6 +149,8 @@ impl Engine {
             }
             Out::Bytes(bytes) => self.let_write(id, (parcel.seq, parcel.ready), bytes, parcel.points),
             Out::End(ending) => {
+                // What could only have gone inside a block that never became whole.
+                self.discard_all(now, LaneId::Down(id), PointFate::Gone);
                 let unit = self.fly(id, parcel.points, Job::Finish);
                 self.end_client(id);
                 self.out.push(Command::Finish { exchange: id, unit, ending, inside: None, settle: None });

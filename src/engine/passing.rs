@@ -223,7 +223,8 @@ impl Engine {
             return;
         }
         let limit = if exchange.paused { super::engine::LANE_LIMIT / 2 } else { super::engine::LANE_LIMIT };
-        let stops = exchange.down.bytes > limit
+        // What waits for the end of a block would wait for ever if that were not read.
+        let stops = exchange.down.bytes > limit && !exchange.down.torn
             || plan.presses && exchange.down.parcels.iter().any(|parcel| parcel.stops_reading(&plan));
         let open = exchange.server == ServerLeg::Open && exchange.client == ClientLeg::Open;
         if stops != exchange.paused && open {

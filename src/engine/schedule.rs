@@ -6,7 +6,7 @@
 use super::engine::Engine;
 use super::event::Moment;
 use super::record::PointFate;
-use super::unit::{Lane, LaneId, Out, Parcel, Wait};
+use super::unit::{Lane, LaneId, Out, Parcel, Piece, Wait};
 
 impl Engine {
     /// Puts a parcel into its queue; it leaves at once if nothing keeps it.
@@ -17,7 +17,14 @@ impl Engine {
         let Some(lane) = self.lane(id) else {
             return self.discard(now, &parcel, PointFate::Gone);
         };
-        if lane.is_empty() && lane.guard.is_none() && parcel.waits.is_empty() && parcel.ready <= now && !self.news {
+        let fits = !lane.torn || parcel.piece != Piece::Whole;
+        if fits
+            && lane.is_empty()
+            && lane.guard.is_none()
+            && parcel.waits.is_empty()
+            && parcel.ready <= now
+            && !self.news
+        {
             self.leave(now, id, parcel);
             return;
         }
@@ -151,13 +158,19 @@ impl Engine {
 }
 
 /// The parcels of a lane that may leave, with the time and number that order them: each waits for those in front of it,
-/// unless they let it pass, and none leaves while a guard stands. A head is never passed, and an end passes nobody.
+/// unless they let it pass, and none leaves while a guard stands. A head is never passed, and an end passes nobody but
+/// what waits for a block to become whole.
 fn leavers_of(now: Moment, lane: &Lane, mut leaver: impl FnMut((Moment, u64), u64)) {
     if lane.guard.is_some() {
         return;
     }
     let (mut passed, mut ready, mut number) = (false, lane.floor, 0);
+    let (mut torn, mut aside) = (lane.torn, false);
     for parcel in &lane.parcels {
+        if torn && parcel.piece == Piece::Whole && !matches!(parcel.out, Out::End(_)) {
+            aside = true;
+            continue;
+        }
         if parcel.waits.is_empty() && parcel.ready <= now {
             if passed && matches!(parcel.out, Out::End(_)) {
                 return;
@@ -165,6 +178,13 @@ fn leavers_of(now: Moment, lane: &Lane, mut leaver: impl FnMut((Moment, u64), u6
             ready = ready.max(parcel.ready);
             number = number.max(parcel.seq);
             leaver((ready, number), parcel.seq);
+            torn = match parcel.piece {
+                Piece::Begun => true,
+                // What was set aside comes next.
+                Piece::Last if aside => return,
+                Piece::Last => false,
+                Piece::Whole => torn,
+            };
         } else if parcel.overtake && matches!(parcel.out, Out::Bytes(_)) {
             passed = true;
         } else {

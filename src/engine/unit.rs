@@ -67,6 +67,19 @@ pub(super) struct BlockPoint {
     pub(super) counts: [u64; 7],
     pub(super) event_id: Option<Bytes>,
     pub(super) messages: Vec<Spoken>,
+    /// Whether it was too large to be kept whole, and all but its last bytes went before.
+    pub(super) parted: bool,
+}
+
+/// Whether a parcel's bytes are whole blocks: nothing else may be written between the parts of one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Piece {
+    /// It ends no block that was begun, and begins none that it does not end.
+    Whole,
+    /// It leaves its block open.
+    Begun,
+    /// It is the end of a block that was begun.
+    Last,
 }
 
 /// What is done when a parcel leaves.
@@ -148,6 +161,7 @@ pub(super) enum LaneId {
 pub(super) struct Parcel {
     pub(super) seq: u64,
     pub(super) out: Out,
+    pub(super) piece: Piece,
     /// Its points, each with the number of bytes up to and including its last.
     pub(super) points: Vec<(usize, Point)>,
     pub(super) waits: Vec<Wait>,
@@ -191,14 +205,18 @@ impl Parcel {
         let (seq, ready) = (point.seq, point.arrived);
         let mut parcel = Self::of_bytes(seq, ready, Bytes::new(), Vec::new());
         parcel.out = out;
+        if point.block.as_ref().is_some_and(|block| block.parted) {
+            parcel.piece = Piece::Last;
+        }
         parcel.points.push((parcel.bytes(), point));
         parcel
     }
 
     /// Bytes with the points that end in them.
     pub(super) fn of_bytes(seq: u64, ready: Moment, bytes: Bytes, points: Vec<(usize, Point)>) -> Self {
-        let out = Out::Bytes(bytes);
-        Self { seq, out, points, waits: Vec::new(), cuts: Vec::new(), overtake: false, lost: None, ready, timer: None }
+        let (out, piece) = (Out::Bytes(bytes), Piece::Whole);
+        let (waits, cuts) = (Vec::new(), Vec::new());
+        Self { seq, out, piece, points, waits, cuts, overtake: false, lost: None, ready, timer: None }
     }
 
     /// Whether it is held by a rule that wants the server to feel it.
@@ -231,6 +249,8 @@ pub(super) struct Lane {
     pub(super) guard: Option<UnitId>,
     /// What is in it leaves in the order of this time or a later one: when the last guard passed.
     pub(super) floor: Moment,
+    /// Whether a block has begun to leave whose last bytes have not.
+    pub(super) torn: bool,
     /// The sequence number of what let the last one go that had waited here.
     pub(super) last_by: u64,
 }

@@ -116,7 +116,7 @@ impl Engine {
     fn redirect(&mut self, now: Moment, rule: usize, moving: &Move, lane: &mut LaneId, parcel: &mut Parcel) {
         let Some((_, point)) = parcel.points.first() else { return };
         let point = point.clone();
-        if self.is_json_answer(&point) {
+        if self.keeps_its_place(&point) {
             return;
         }
         let target = self.open_stream(rule, &point);

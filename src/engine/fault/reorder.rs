@@ -134,7 +134,7 @@ impl Engine {
         let Some((_, point)) = parcel.points.first() else { return };
         let point = point.clone();
         self.log_firing(now, rule, &point);
-        if self.is_json_answer(&point) {
+        if self.keeps_its_place(&point) {
             return;
         }
         let of = if reorder.across { Of::Session(point.session) } else { Of::Lane(lane) };

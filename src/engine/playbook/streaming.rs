@@ -1,12 +1,18 @@
 //! What passes when nothing fires: every byte, at once, in order.
 
+use super::super::condition::Time;
 use super::super::engine::Setup;
 use super::super::event::Ending;
+use super::super::fault::Fault;
+use super::super::fault::delay::Delay;
+use super::super::fault::moving::{Closed, Move, MoveTo};
+use super::super::fault::reorder::{Order, Reorder};
 use super::super::record::{Entry, PointFate};
 use super::super::rpc::Id;
-use super::super::selector::At;
+use super::super::selector::{At, Selector};
+use super::super::sse::BLOCK_LIMIT;
 use super::Play;
-use super::tools::{after, answer, at, delay, hold, notification, of, question, rule};
+use super::tools::{after, answer, at, delay, glob, hold, message, ms, notification, of, question, rule};
 
 /// A proxy that kept an unfinished block back would deadlock a client that waits for its first byte.
 #[test]
@@ -218,4 +224,66 @@ fn secrets_are_stand_ins_in_the_journal() {
     let hashes: Vec<_> = play.point("s1/resume:1(?)/request#1").headers.clone();
     assert!(hashes.iter().any(|(name, value)| name == "authorization" && value.starts_with('#')));
     assert_eq!(play.point("s1/resume:1(?)/end#1").fate, PointFate::Passed);
+}
+
+/// Beyond what is kept of one event: it passes in parts, and nothing may come between them.
+fn large(play: &mut Play, name: &str) -> String {
+    let begun = format!("data: {}", "x".repeat(BLOCK_LIMIT));
+    play.data(name, &begun);
+    begun
+}
+
+#[test]
+fn what_moves_to_a_stream_waits_for_a_block_that_passes_in_parts() {
+    let moving = Move { to: MoveTo::Get, copy: false, closed: Closed::Wait, limit: ms(1_000) };
+    let asked = Selector { stream: glob("post"), ..message("request") };
+    let rules = || vec![rule("to-get", asked.clone(), Fault::Move(moving.clone()))];
+    let mut play = Play::new(rules());
+    play.gets("get").streams("get").calls("a", 1).streams("a");
+    let begun = large(&mut play, "get");
+    play.data("a", &[question(7), question(8)].concat()).data("get", "more");
+    assert_eq!((play.body("get").len(), play.body("a")), (begun.len() + 4, ""));
+    play.data("get", &["\n\n", &notification(1)].concat());
+    let rest = ["more\n\n", &question(7), &question(8), &notification(1)].concat();
+    assert_eq!(&play.body("get")[begun.len()..], rest);
+    assert_eq!(play.point("s1/post:1/block#1").by, Some(play.point("s1/get:1/block.unparsable#1").seq));
+    play.data("a", &question(9));
+    assert!(play.body("get").ends_with(&question(9)), "nothing is begun any more");
+
+    let mut broken = Play::new(rules());
+    broken.gets("get").streams("get").calls("a", 1).streams("a");
+    let begun = large(&mut broken, "get");
+    broken.data("a", &question(7)).ends("get");
+    assert_eq!((broken.body("get").len(), broken.of("get").ending), (begun.len(), Some(Ending::Eof)));
+    assert_eq!(broken.point("s1/post:1/block#1").fate, PointFate::Gone);
+    assert!(broken.engine.busy.is_empty());
+}
+
+#[test]
+fn what_lets_a_block_pass_that_goes_in_parts_waits_for_all_of_it() {
+    for (ready, overtaken) in [(5, true), (5, false)] {
+        let slow = Fault::Delay(Delay { time: Time::Fixed(ms(ready)), overtake: overtaken });
+        let mut play = Play::new(vec![rule("slow", message("notification"), slow)]);
+        play.calls("a", 1).streams("a").data("a", &notification(1));
+        let begun = large(&mut play, "a");
+        play.waits(5).data("a", "more\n\n").data("a", &answer(1));
+        let large = [&begun, "more\n\n"].concat();
+        let order = if overtaken { [large, notification(1)] } else { [notification(1), large] };
+        assert!(play.body("a") == [&order.concat(), &*answer(1)].concat(), "overtaken: {overtaken}");
+    }
+}
+
+#[test]
+fn the_last_part_of_a_block_leaves_where_the_first_did() {
+    let unparsable = Selector { block: glob("unparsable"), ..Selector::any(At::Block) };
+    let away = Move { to: MoveTo::Get, copy: false, closed: Closed::Drop, limit: ms(1_000) };
+    let window = Reorder { window: 2, order: Order::Reverse, across: false, limit: ms(1_000) };
+    for fault in [Fault::Move(away), Fault::Reorder(window)] {
+        let mut play = Play::new(vec![rule("r", unparsable.clone(), fault)]);
+        play.calls("a", 1).streams("a");
+        let begun = large(&mut play, "a");
+        play.data("a", "\n\n").data("a", &answer(1));
+        assert!(play.body("a") == [&begun, "\n\n", &answer(1)].concat());
+        assert_eq!(play.counts("r"), (1, 1, 0));
+    }
 }
