@@ -153,6 +153,7 @@ impl Engine {
             parcel.points.iter_mut().for_each(|(end, point)| {
                 *end += lf.len();
                 point.bytes += lf.len() as u64;
+                point.size += lf.len() as u64;
             });
             &mut parcel.out
         }) {

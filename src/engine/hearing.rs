@@ -50,6 +50,7 @@ impl Engine {
             point.belongs = Arc::new(Belongs { owners: point.belongs.owners.clone(), calls: Vec::new() });
         }
         point.bytes = block.bytes.len() as u64;
+        point.size = point.bytes;
         point.hash = self.notebook.on.then(|| hash::hash(&block.bytes));
         point.block = Some(BlockPoint { kind, counts, event_id: block.id, messages, parted: false });
         point

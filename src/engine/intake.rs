@@ -73,6 +73,7 @@ impl Engine {
         let mut point = self.point(now, id, At::Request, "request", seq);
         if let RequestBody::Whole(bytes) = body {
             point.bytes = bytes.len() as u64;
+            point.size = point.bytes;
             point.hash = self.notebook.on.then(|| hash::hash(bytes));
         }
         self.arrive(now, LaneId::Up(id), Out::Forward(None), point);
@@ -211,7 +212,7 @@ impl Engine {
         };
         let key = Key { session: exchange.session, exchange: Arc::clone(&exchange.key), name, ordinal: 1 };
         let mut point = Point::new(at, seq, now, key, exchange.conn);
-        (point.exchange, point.session) = (Some(id), exchange.session);
+        (point.exchange, point.session, point.stream) = (Some(id), exchange.session, Some(exchange.stream));
         point.belongs = Arc::clone(&exchange.belongs);
         point
     }

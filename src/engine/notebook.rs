@@ -98,7 +98,6 @@ impl Engine {
         if !self.notebook.on {
             return;
         }
-        let exchange = point.exchange.and_then(|id| self.exchanges.get(&id));
         let mut entry = PointEntry {
             seq: point.seq,
             arrived: micros(point.arrived),
@@ -108,10 +107,11 @@ impl Engine {
             key: point.key.to_string(),
             point: point.at.word().to_owned(),
             fate,
-            stream: exchange.map(|exchange| stream_word(exchange.stream).to_owned()),
+            stream: point.stream.map(|stream| stream_word(stream).to_owned()),
             left_on: on.and_then(|id| self.exchanges.get(&id)).map(|exchange| full_key(exchange)),
             session: Some(point.session).filter(|session| *session != 0),
             conn: point.conn.0,
+            client: self.conns.get(&point.conn).filter(|_| point.at == At::Connect).map(|conn| conn.client.clone()),
             dir: if point.at.is_towards_server() { "c2s" } else { "s2c" }.to_owned(),
             owner: point.belongs.owners.first().and_then(|owner| self.owner_entry(*owner)),
             bytes: if fate == PointFate::Passed || fate == PointFate::Moved || fate == PointFate::Cut {
@@ -119,13 +119,19 @@ impl Engine {
             } else {
                 0
             },
+            size: Some(point.size),
             hash: point.hash.map(|hash| format!("{hash:016x}")),
             ending: point.ending.map(|ending| ending.word().to_owned()),
             made: point.made.map(|ending| ending.word().to_owned()),
             rules: point.rules.iter().map(|rule| self.plan.rules[*rule].rule.name.clone()).collect(),
             ..PointEntry::default()
         };
-        if let Some(exchange) = exchange {
+        entry.size = entry.size.filter(|size| *size != entry.bytes);
+        if let Some(block) = &point.block {
+            entry.block = Some(block.kind.word().to_owned());
+            entry.event_id = block.event_id.as_ref().map(|id| String::from_utf8_lossy(id).into_owned());
+            entry.rpc = self.rpc_entries(&block.messages);
+        } else if let Some(exchange) = point.exchange.and_then(|id| self.exchanges.get(&id)) {
             self.describe(&mut entry, point, exchange);
         }
         self.record(Entry::Point(entry));
@@ -148,13 +154,7 @@ impl Engine {
                 entry.headers =
                     exchange.answer.as_ref().map(|answer| redacted(&answer.head.headers)).unwrap_or_default();
             }
-            At::Block => {
-                let Some(block) = &point.block else { return };
-                entry.block = Some(block.kind.word().to_owned());
-                entry.event_id = block.event_id.as_ref().map(|id| String::from_utf8_lossy(id).into_owned());
-                entry.rpc = self.rpc_entries(&block.messages);
-            }
-            At::Connect | At::End | At::Leave => {}
+            At::Block | At::Connect | At::End | At::Leave => {}
         }
     }
 
@@ -167,6 +167,8 @@ impl Engine {
                 method: answered.map(|call| call.method.clone()).or_else(|| message.method.clone()),
                 id: message.id.clone(),
                 name: answered.map_or_else(|| message.name.clone(), |call| call.name.clone()),
+                token: message.asks_progress.clone(),
+                about: message.tells_progress.clone().or_else(|| message.cancels.clone()),
             }
         };
         messages.iter().map(entry).collect()

@@ -58,6 +58,9 @@ pub struct PointEntry {
     pub session: Option<u64>,
     /// The client connection's number.
     pub conn: u64,
+    /// Of a connection: the client's address, without the port.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client: Option<String>,
     /// Which way it goes: `c2s` or `s2c`.
     pub dir: String,
     /// The JSON-RPC messages in it (several in a batch).
@@ -84,6 +87,9 @@ pub struct PointEntry {
     /// How many bytes of it really left.
     #[serde(default)]
     pub bytes: u64,
+    /// How many bytes it came with, if that is another number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size: Option<u64>,
     /// A hash of its content, so that two runs can be compared; the content itself is not recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hash: Option<String>,
@@ -133,6 +139,12 @@ pub struct RpcEntry {
     /// Tool, prompt, resource or task.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
+    /// The token under which it asks for progress.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token: Option<Id>,
+    /// The token whose progress it tells, or the id of the request that it cancels.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub about: Option<Id>,
 }
 
 /// The client request that something belongs to.
@@ -173,7 +185,7 @@ pub struct DecisionEntry {
 /// A number drawn.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DrawEntry {
-    /// What for: `probability`, `delay`, `plus`, `shuffle`.
+    /// What for: `probability`, `delay`, `plus`. A shuffle shows in the order in which its points left.
     pub purpose: String,
     /// The value: 0 to 1 for a probability, else microseconds or an index.
     pub value: f64,

@@ -12,7 +12,7 @@ use super::event::{ConnId, Ending, ExchangeId, Moment, UnitId};
 use super::owner::{Belongs, Spoken};
 use super::plan::Plan;
 use super::record::PointFate;
-use super::selector::At;
+use super::selector::{At, Stream};
 use super::sse::BlockKind;
 
 /// What keeping a parcel costs beside its bytes, in bytes: 336,000 held events of 48 bytes took 711 MiB.
@@ -44,6 +44,8 @@ pub(super) struct Point {
     pub(super) conn: ConnId,
     /// None at `connect`.
     pub(super) exchange: Option<ExchangeId>,
+    /// The kind of its exchange, which may be forgotten before a point that was moved away has left.
+    pub(super) stream: Option<Stream>,
     pub(super) session: u64,
     pub(super) belongs: Arc<Belongs>,
     pub(super) block: Option<BlockPoint>,
@@ -52,6 +54,8 @@ pub(super) struct Point {
     /// How it ended for the client, if a rule made another ending of it.
     pub(super) made: Option<Ending>,
     pub(super) bytes: u64,
+    /// How many bytes it came with; a cut and a rewrite do not change that.
+    pub(super) size: u64,
     pub(super) hash: Option<u64>,
     /// The rules that acted on it, by number.
     pub(super) rules: Vec<usize>,
@@ -186,12 +190,14 @@ impl Point {
             key,
             conn,
             exchange: None,
+            stream: None,
             session: 0,
             belongs: Arc::default(),
             block: None,
             ending: None,
             made: None,
             bytes: 0,
+            size: 0,
             hash: None,
             rules: Vec::new(),
             by: seq,

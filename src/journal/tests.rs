@@ -51,6 +51,8 @@ fn entries() -> Vec<Entry> {
         method: Some("sampling/createMessage".to_owned()),
         id: Some(Id::Number("0".to_owned())),
         name: Some("ask".to_owned()),
+        token: Some(Id::Text("t".to_owned())),
+        about: Some(Id::Number("7".to_owned())),
     };
     let owner =
         OwnerEntry { id: Id::Text("2".to_owned()), method: "tools/call".to_owned(), name: Some("ask".to_owned()) };
@@ -67,6 +69,7 @@ fn entries() -> Vec<Entry> {
         left_on: Some("s1/post:2".to_owned()),
         session: Some(1),
         conn: 3,
+        client: Some("127.0.0.1".to_owned()),
         dir: "s2c".to_owned(),
         rpc: vec![rpc],
         owner: Some(owner),
@@ -76,6 +79,7 @@ fn entries() -> Vec<Entry> {
         block: Some("message".to_owned()),
         event_id: Some("e1".to_owned()),
         bytes: 120,
+        size: Some(150),
         hash: Some("ab".to_owned()),
         ending: Some("eof".to_owned()),
         made: Some("reset".to_owned()),

@@ -77,13 +77,19 @@ impl Clock {
         Self(Make::Tokio(tokio::time::Instant::now()))
     }
 
-    /// Returns the time since the run began.
+    /// Returns the time since the run began, in whole microseconds: to the engine it is what the journal has, so that a
+    /// run can be repeated from there.
     #[must_use]
     pub fn now(&self) -> Moment {
-        Moment(match &self.0 {
+        let elapsed = self.elapsed();
+        Moment(elapsed - Duration::from_nanos(u64::from(elapsed.subsec_nanos() % 1_000)))
+    }
+
+    fn elapsed(&self) -> Duration {
+        match &self.0 {
             Make::System(system) => system.began.elapsed(),
             Make::Tokio(began) => began.elapsed(),
-        })
+        }
     }
 
     /// Waits until the moment has come; ready at once if it has passed.
@@ -101,7 +107,7 @@ impl Clock {
     /// Waits for so long.
     #[must_use]
     pub fn after(&self, time: Duration) -> Until {
-        self.until(Moment(self.now().0 + time))
+        self.until(Moment(self.elapsed() + time))
     }
 }
 

@@ -66,6 +66,11 @@ pub(crate) struct Journal {
 }
 
 impl Journal {
+    /// All of it, as it was written.
+    pub(crate) fn lines(&self) -> &[Line] {
+        &self.lines
+    }
+
     /// The point with this key.
     #[track_caller]
     pub(crate) fn point(&self, key: &str) -> PointEntry {

@@ -28,6 +28,19 @@ fn to_get() -> Rule {
 }
 
 #[test]
+fn a_moved_block_is_told_whole_though_its_exchange_is_over_before_it_leaves() {
+    let mut play = Play::new(vec![to_get()]);
+    play.calls("a", 1).streams("a").data("a", &(question(51) + &answer(1))).ends("a");
+    play.gets("g").streams("g");
+    let block = play.point("s1/post:1/block#1");
+    assert_eq!(
+        (block.fate, block.stream.as_deref(), block.block.as_deref()),
+        (PointFate::Moved, Some("post"), Some("message"))
+    );
+    assert_eq!(block.rpc.first().and_then(|rpc| rpc.id.clone()), Some(Id::Number("51".to_owned())));
+}
+
+#[test]
 fn a_full_window_leaves_in_its_order_and_others_wait_behind_it() {
     for (order, expected) in
         [(Order::Reverse, [3, 2, 1]), (Order::Swap, [2, 1, 3]), (Order::Given(vec![2, 3, 1]), [2, 3, 1])]

@@ -92,7 +92,7 @@ mod tests {
 
     fn point(seq: u64, key: &str, method: &str) -> Entry {
         let point = key.rsplit('/').next().and_then(|last| last.split('#').next()).unwrap_or_default();
-        let message = RpcEntry { kind: "request".into(), method: Some(method.into()), id: None, name: None };
+        let message = RpcEntry { kind: "request".into(), method: Some(method.into()), ..RpcEntry::default() };
         let owner = OwnerEntry { id: Id::Number("7".into()), method: "tools/call".into(), name: None };
         Entry::Point(PointEntry {
             seq,

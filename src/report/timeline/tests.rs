@@ -73,7 +73,7 @@ impl Story {
 
 fn rpc(kind: &str, method: &str, id: Option<&str>) -> Vec<RpcEntry> {
     let id = id.map(|id| Id::Number(id.to_owned()));
-    vec![RpcEntry { kind: kind.to_owned(), method: Some(method.to_owned()), id, name: None }]
+    vec![RpcEntry { kind: kind.to_owned(), method: Some(method.to_owned()), id, ..RpcEntry::default() }]
 }
 
 fn call(id: &str) -> Option<OwnerEntry> {

@@ -1,0 +1,162 @@
+//! A journal is enough to decide the run again: from its first line and what arrived, an engine makes the same decisions,
+//! to the draw, the gate and the order of departures.
+
+#[cfg(test)]
+mod again;
+#[cfg(test)]
+#[allow(dead_code, reason = "each test file uses its part of it")]
+#[path = "../common/mod.rs"]
+mod common;
+#[cfg(test)]
+mod messages;
+#[cfg(test)]
+mod steps;
+#[cfg(test)]
+mod told;
+
+#[cfg(test)]
+mod tests {
+    use mishap::engine::record::{Entry, Opened, PointEntry, PointFate};
+    use mishap::journal::Line;
+
+    use crate::again::again;
+    use crate::common::journal::fired;
+    use crate::common::messages::{answer, call, event, progress, question, request};
+    use crate::common::scene::Scene;
+    use crate::common::scratch::Scratch;
+    use crate::told::told;
+
+    const SEED: u64 = 7;
+    const CALLS: u32 = 4;
+    const SESSIONS: u32 = 3;
+
+    /// Every fault, and a draw wherever one can be.
+    const PROFILE: &str = r#"
+version = 1
+summary = "a little of everything"
+
+[vars]
+longest = { default = "1s", doc = "of the delays" }
+
+[[rule]]
+name  = "late"
+match = { at = "request", method = "tools/call" }
+delay = { min = "1ms", max = "${longest}" }
+
+[[rule]]
+name  = "hold"
+match = { stream = "get", at = "request" }
+times = 1
+hold  = { until = { at = "end", method = "tools/call", plus = { min = "1ms", max = "9ms" } }, limit = "60s" }
+
+[[rule]]
+name  = "short"
+match = { at = "request", method = "ping" }
+hold  = { until = { at = "end", method = "resources/list" }, limit = "15ms" }
+
+[[rule]]
+name        = "away"
+match       = { stream = "post", message = "request" }
+probability = 0.6
+move        = "get"
+
+[[rule]]
+name    = "shuffle"
+match   = { method = "tools/call", message = "notification" }
+reorder = { window = 4, order = "shuffle" }
+
+[[rule]]
+name        = "torn"
+match       = { method = "tools/call", name = "!tool-1", message = "answer" }
+probability = 0.5
+cut         = { ending = "reset", where = "inside", byte = 9 }
+
+[[rule]]
+name  = "deaf"
+match = { at = "leave", method = "prompts/list" }
+delay = { min = "1ms", max = "5ms" }
+"#;
+
+    /// The journal of a run in which all of them act.
+    fn recorded(scratch: &Scratch) -> Vec<Line> {
+        let profile = format!("{},longest=30ms", scratch.file("story.toml", PROFILE));
+        let scene = Scene::run(None, &["-p", &profile, "--seed", &SEED.to_string()]);
+        for session in 1..=SESSIONS {
+            if session > 1 {
+                scene.in_session(session - 1);
+                scene.open_session();
+            }
+            one_session(&scene, session);
+        }
+        scene.finish().journal.lines().to_vec()
+    }
+
+    fn one_session(scene: &Scene, session: u32) {
+        let get = scene.get();
+        scene.journalled("the GET of the session to be held", |line| {
+            fired("story/hold")(line).filter(|it| it.key.starts_with(&format!("s{session}/")))
+        });
+        let called: Vec<_> = (1..=CALLS).map(|id| (id, scene.post(&call(id)))).collect();
+        for (id, client) in called {
+            let (mut client, mut server) = scene.streaming(client, &call(id));
+            server.send_chunk((1..=4).map(progress).collect::<String>() + &question(50 + id));
+            server.send_chunk(event(&answer(id)));
+            // A cut may have closed it.
+            drop(server);
+            client.rest();
+        }
+        let (_get, _get_server) = scene.streaming(get, "");
+        scene.ping(90);
+        let (client, mut server) =
+            scene.streaming(scene.post(&request(91, "prompts/list", "{}")), &request(91, "prompts/list", "{}"));
+        client.leave();
+        server.closed();
+    }
+
+    fn entries(lines: &[Line]) -> Vec<Entry> {
+        let entry = |line: &Line| if let Line::Entry(entry) = line { Some((**entry).clone()) } else { None };
+        lines.iter().filter_map(entry).collect()
+    }
+
+    #[test]
+    fn an_engine_decides_again_what_its_journal_says_and_with_another_seed_it_does_not() {
+        let scratch = Scratch::new();
+        let lines = recorded(&scratch);
+        let recorded = entries(&lines);
+        everything_happens_in(&recorded);
+        let (then, now) = (told(&recorded), told(&again(&lines, SEED)));
+        for (then, now) in then.iter().zip(&now) {
+            assert_eq!(now, then);
+        }
+        assert_eq!(now.len(), then.len());
+        assert_ne!(told(&again(&lines, SEED + 1)), then, "another seed makes no difference");
+    }
+
+    /// What is compared would be little without it.
+    #[track_caller]
+    fn everything_happens_in(entries: &[Entry]) {
+        let points = |fits: &dyn Fn(&PointEntry) -> bool| {
+            entries.iter().filter(|entry| matches!(entry, Entry::Point(point) if fits(point))).count()
+        };
+        let draws = |rule: &str, purpose: &str| {
+            entries.iter().any(|entry| {
+                matches!(entry, Entry::Decision(made)
+                    if made.rule == rule && made.draws.iter().any(|draw| draw.purpose == purpose))
+            })
+        };
+        for (rule, purpose) in [("story/late", "delay"), ("story/hold", "plus"), ("story/torn", "probability")] {
+            assert!(draws(rule, purpose), "{rule} drew no {purpose}");
+        }
+        let overtaken = |by: &PointEntry| {
+            points(&|point| point.stream == by.stream && point.seq < by.seq && point.left_seq > by.left_seq)
+        };
+        assert!(points(&|point| point.rules == ["story/shuffle"] && overtaken(point) > 0) > 0, "nothing was shuffled");
+        assert!(points(&|point| point.fate == PointFate::Moved) > 0, "nothing was moved");
+        assert!(points(&|point| point.fate == PointFate::Cut && point.size.is_some()) > 0, "nothing was torn");
+        let opened = |fits: &dyn Fn(&Opened) -> bool| {
+            entries.iter().any(|entry| matches!(entry, Entry::Gate(gate) if fits(&gate.opened)))
+        };
+        assert!(opened(&|opened| matches!(opened, Opened::By(key) if key.contains("/end#"))), "no end opened a gate");
+        assert!(opened(&|opened| matches!(opened, Opened::Limit | Opened::Vacuous)), "no gate came to its limit");
+    }
+}

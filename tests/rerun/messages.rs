@@ -1,0 +1,79 @@
+//! Messages with the keys that a journal has of them: method, id, name, token, and as many bytes.
+//!
+//! The one rule: what is not in the journal is not in them; they are never longer than what came.
+
+use bytes::Bytes;
+use mishap::engine::record::{PartyEntry, PointEntry, RpcEntry, SessionEntry};
+use serde_json::{Map, Value, json};
+
+/// The messages of a point as JSON, without padding. A session's entry has what its initialize said.
+pub(crate) fn text(point: &PointEntry, session: Option<&SessionEntry>) -> String {
+    let mut all: Vec<Value> = point.rpc.iter().map(|rpc| message(rpc, session)).collect();
+    match (all.len(), all.pop()) {
+        (0, _) | (_, None) => String::new(),
+        (1, Some(only)) => only.to_string(),
+        (_, Some(last)) => Value::Array(all.into_iter().chain([last]).collect()).to_string(),
+    }
+}
+
+fn message(rpc: &RpcEntry, session: Option<&SessionEntry>) -> Value {
+    let initialize = rpc.method.as_deref() == Some("initialize");
+    let session = session.filter(|_| initialize);
+    let mut message = Map::new();
+    message.extend(rpc.id.as_ref().map(|id| ("id".to_owned(), id.to_json())));
+    match rpc.kind.as_str() {
+        "response" => {
+            let result = session.map_or(
+                json!({}),
+                |session| json!({ "protocolVersion": session.protocol, "serverInfo": party(session.server.as_ref()) }),
+            );
+            message.insert("result".to_owned(), result);
+        }
+        "error" => _ = message.insert("error".to_owned(), json!({})),
+        _ => {
+            message.insert("method".to_owned(), json!(rpc.method));
+            message.insert("params".to_owned(), params(rpc, session));
+        }
+    }
+    Value::Object(message)
+}
+
+fn params(rpc: &RpcEntry, session: Option<&SessionEntry>) -> Value {
+    let cancels = rpc.method.as_deref() == Some("notifications/cancelled");
+    let about = if cancels { "requestId" } else { "progressToken" };
+    let mut params = Map::new();
+    params.extend(rpc.name.as_ref().map(|name| ("name".to_owned(), json!(name))));
+    params.extend(rpc.about.as_ref().map(|id| (about.to_owned(), id.to_json())));
+    params.extend(rpc.token.as_ref().map(|id| ("_meta".to_owned(), json!({ "progressToken": id.to_json() }))));
+    params.extend(session.map(|session| ("clientInfo".to_owned(), party(session.client.as_ref()))));
+    Value::Object(params)
+}
+
+fn party(party: Option<&PartyEntry>) -> Value {
+    party.map_or(Value::Null, |party| json!({ "name": party.name, "version": party.version }))
+}
+
+/// How many bytes the point came with.
+fn size(point: &PointEntry) -> usize {
+    usize::try_from(point.size.unwrap_or(point.bytes)).expect("a body is shorter than memory")
+}
+
+/// A body of these messages, as long as the one that came.
+pub(crate) fn body(point: &PointEntry, text: &str) -> Bytes {
+    format!("{text:size$}", size = size(point)).into()
+}
+
+/// An SSE block of these messages, as long as the one that came.
+pub(crate) fn block(point: &PointEntry, text: &str) -> Bytes {
+    let id = point.event_id.as_ref().map(|id| format!("id:{id}\n")).unwrap_or_default();
+    let fields = match point.block.as_deref() {
+        Some("message") => format!("{id}data:{text}"),
+        Some("priming") => format!("{id}data:"),
+        Some("retry") => format!("{id}retry:1"),
+        Some("endpoint") => "event:endpoint\ndata:/".to_owned(),
+        Some("other") => format!("event:other\n{id}data:{{}}"),
+        Some("unparsable") => format!("{id}data:-"),
+        _ => ":".to_owned(),
+    };
+    format!("{fields:size$}\n\n", size = size(point).saturating_sub(2)).into()
+}
