@@ -62,7 +62,7 @@ pub enum Source {
 }
 
 /// A request's line and headers, as they came.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RequestHead {
     /// The HTTP method.
     pub method: String,

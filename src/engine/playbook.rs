@@ -32,6 +32,7 @@ use super::rule::Rule;
 /// What became of an exchange, as its two peers saw it.
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
+    pub(crate) asked: RequestHead,
     pub(crate) request: Bytes,
     /// The body that was forwarded, if the request was.
     pub(crate) forwarded: Option<Bytes>,
@@ -61,6 +62,8 @@ pub(crate) struct Play {
     pub(crate) cut_connections: usize,
     /// Everything that left, in order: `forward a`, `head a`, `write a`, `finish a`, `close a`.
     pub(crate) left: Vec<String>,
+    /// Everything that was commanded but records, and when.
+    pub(crate) told: Vec<(Moment, Command)>,
     /// Units whose last byte is not written, while the client of their exchange does not read.
     stuck: Vec<(ExchangeId, UnitId)>,
     slow: Option<ExchangeId>,
@@ -85,6 +88,7 @@ impl Play {
             entries: Vec::new(),
             cut_connections: 0,
             left: Vec::new(),
+            told: Vec::new(),
             stuck: Vec::new(),
             slow: None,
             refuses: false,
@@ -93,18 +97,21 @@ impl Play {
 
     // --- what the client does ---
 
-    /// Sends a request, the connection being named after it.
+    /// Sends a request, the connection being named after it. Two headers are none: `:target`, where it is not `/mcp`,
+    /// and `:conn`, the name of a connection that has carried a request before.
     pub(crate) fn sends(&mut self, name: &str, method: &str, headers: &[(&str, &str)], body: &str) -> &mut Self {
         self.exchanges += 1;
         let id = ExchangeId(self.exchanges);
         self.names.insert(name.to_owned(), id);
-        let conn = self.connects(name);
-        self.seen.insert(id, Seen { request: Bytes::copy_from_slice(body.as_bytes()), ..Seen::default() });
-        let target = headers.iter().find(|(header, _)| *header == ":target").map_or("/mcp", |(_, target)| target);
-        let headers = headers.iter().filter(|(header, _)| *header != ":target");
+        let pseudo = |pseudo: &str| headers.iter().find(|(header, _)| *header == pseudo).map(|(_, value)| *value);
+        let conn = self.connects(pseudo(":conn").unwrap_or(name));
+        let (target, reused) = (pseudo(":target").unwrap_or("/mcp"), pseudo(":conn").is_some());
+        let headers = headers.iter().filter(|(header, _)| !header.starts_with(':'));
         let headers = headers.map(|(header, value)| ((*header).to_owned(), Bytes::copy_from_slice(value.as_bytes())));
         let head = RequestHead { method: method.to_owned(), target: target.to_owned(), headers: headers.collect() };
-        self.feed(Event::RequestHead { exchange: id, conn, reused: false, head });
+        let request = Bytes::copy_from_slice(body.as_bytes());
+        self.seen.insert(id, Seen { asked: head.clone(), request, ..Seen::default() });
+        self.feed(Event::RequestHead { exchange: id, conn, reused, head });
         self
     }
 
@@ -247,6 +254,14 @@ impl Play {
         self.names[name]
     }
 
+    pub(crate) fn name(&self, exchange: ExchangeId) -> &str {
+        self.names.iter().find(|(_, id)| **id == exchange).map_or("?", |(name, _)| name)
+    }
+
+    pub(crate) fn conn_name(&self, conn: ConnId) -> &str {
+        self.conns.iter().find(|(_, id)| **id == conn).map_or("?", |(name, _)| name)
+    }
+
     pub(crate) fn of(&self, name: &str) -> &Seen {
         &self.seen[&self.id(name)]
     }
@@ -303,6 +318,9 @@ impl Play {
         let mut events = std::collections::VecDeque::from([event]);
         while let Some(event) = events.pop_front() {
             for command in self.engine.on(self.now, event) {
+                if !matches!(command, Command::Record(_)) {
+                    self.told.push((self.now, command.clone()));
+                }
                 events.extend(self.obey(command));
             }
         }
@@ -388,8 +406,8 @@ impl Play {
     }
 
     fn note(&mut self, what: &str, exchange: ExchangeId) -> &mut Seen {
-        let name = self.names.iter().find(|(_, id)| **id == exchange).map(|(name, _)| name.as_str());
-        self.left.push(format!("{what} {}", name.unwrap_or("?")));
+        let name = self.name(exchange).to_owned();
+        self.left.push(format!("{what} {name}"));
         self.seen.get_mut(&exchange).expect("only what was sent is answered")
     }
 }

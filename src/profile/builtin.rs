@@ -42,4 +42,6 @@ pub fn named(name: &str) -> Option<&'static Builtin> {
 }
 
 #[cfg(test)]
+mod catalogue;
+#[cfg(test)]
 mod plays;

@@ -184,7 +184,11 @@ fn find(used: &Use) -> Result<(String, String), Problem> {
 }
 
 /// Reads one profile.
-fn read_profile(used: &Use, name: &str, text: &str) -> Result<(Source, Vec<Rule>, Vec<Doubt>), Vec<Problem>> {
+pub(super) fn read_profile(
+    used: &Use,
+    name: &str,
+    text: &str,
+) -> Result<(Source, Vec<Rule>, Vec<Doubt>), Vec<Problem>> {
     let mut report = Report::new(&used.profile, &used.shown());
     let tree = match parse(used, text) {
         Ok(tree) => tree,

@@ -1,0 +1,145 @@
+//! The catalogue: 166 public bug reports, each with the profile that reproduces it, played against the engine.
+//!
+//! The rows are data, in tests/catalogue: a file for each section of reports, and the traffic they are played with. A
+//! row is played twice: with its profile, where both legs must show the wire it claims, line by line; and without,
+//! where they must show another.
+
+mod page;
+mod row;
+mod script;
+mod stage;
+mod wire;
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use row::{Case, Row};
+use script::Traffic;
+use stage::{Played, play};
+
+use crate::engine::rule::Rule;
+use crate::profile::problem::ProblemKind;
+
+/// The rules of a case; else whether it is only that this version cannot do it yet, and why in words.
+fn rules(case: &Case) -> Result<Vec<Rule>, (bool, String)> {
+    let loaded = match (&case.profile, &case.rules) {
+        (Some(profile), None) => row::profile(profile),
+        (None, Some(text)) => row::own(text),
+        _ => return Err((false, "a row has either `profile` or `rules`".to_owned())),
+    };
+    loaded.map_err(|problems| {
+        let missing = |problem: &crate::profile::Problem| {
+            problem.kind == ProblemKind::NotBuilt || problem.what.starts_with("no profile is called")
+        };
+        let words: Vec<_> = problems.iter().map(ToString::to_string).collect();
+        (problems.iter().any(missing), words.join("\n"))
+    })
+}
+
+/// What is wrong with a case that loads.
+fn faults_of(case: &Case, rules: Vec<Rule>, traffic: &Traffic) -> String {
+    let mut wrong = String::new();
+    let with = play(traffic, rules);
+    let without = play(traffic, Vec::new());
+    differ(&mut wrong, "with the rules", &with.wire, &row::lines(&case.wire));
+    if let Some(expected) = &case.without {
+        differ(&mut wrong, "without the rules", &without.wire, &row::lines(expected));
+    }
+    if with.wire == without.wire && !case.unseen {
+        wrong.push_str("the wire is the same without the rules: nothing was reproduced\n");
+    }
+    wrong.push_str(&idle(case, &with));
+    wrong
+}
+
+/// Rules that changed nothing, and gates that had to be broken open.
+fn idle(case: &Case, with: &Played) -> String {
+    let mut wrong = String::new();
+    for rule in with.tallies.iter().filter(|rule| rule.effective == 0 && !rule.optional && !case.unseen) {
+        let _ = writeln!(wrong, "rule {}: matched {}, fired {}, not effective", rule.name, rule.matched, rule.fired);
+    }
+    for gate in &with.broken {
+        let _ = writeln!(wrong, "gate {gate}");
+    }
+    wrong
+}
+
+fn differ(wrong: &mut String, which: &str, seen: &[String], expected: &[String]) {
+    if seen != expected {
+        let _ = writeln!(wrong, "{which}, expected:\n  {}\nseen:\n  {}", expected.join("\n  "), seen.join("\n  "));
+    }
+}
+
+fn find<'a>(traffic: &'a BTreeMap<String, Traffic>, row: &Row, case: &Case) -> &'a Traffic {
+    traffic.get(&case.traffic).unwrap_or_else(|| panic!("{}: no traffic {:?}", row.key, case.traffic))
+}
+
+#[test]
+fn every_row_is_seen_on_the_wire_with_its_profile_and_not_without() {
+    let traffic = script::library();
+    let mut wrong = String::new();
+    for row in row::all() {
+        for (n, case) in (1..).zip(row.cases()) {
+            let found = match rules(case) {
+                _ if case.pending.is_some() => continue,
+                Ok(rules) => faults_of(case, rules, find(&traffic, &row, case)),
+                Err((true, _)) => continue,
+                Err((false, why)) => why,
+            };
+            if !found.is_empty() {
+                let _ = writeln!(wrong, "\n== {} case {n}, traffic {}:\n{found}", row.key, case.traffic);
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+#[test]
+fn the_rows_that_wait_for_something_are_those_that_do_not_load() {
+    let mut wrong = String::new();
+    for row in row::all() {
+        for (n, case) in (1..).zip(row.cases()) {
+            match (rules(case), &case.pending) {
+                (Err((true, why)), None) => writeln!(wrong, "{}#{n}: set `pending`, for {why}", row.key),
+                (Ok(_), Some(waits)) => {
+                    eprintln!("{}#{n}: loads; take `pending = {waits:?}` away", row.key);
+                    Ok(())
+                }
+                _ => Ok(()),
+            }
+            .expect("a string takes it");
+        }
+    }
+    assert!(wrong.is_empty(), "\n{wrong}");
+}
+
+#[test]
+fn every_report_of_the_catalogue_has_its_row_and_no_row_is_twice() {
+    let rows: Vec<(String, String)> = row::all().into_iter().map(|row| (row.key, row.url)).collect();
+    let keys = row::keys();
+    let lacking: Vec<_> = keys.iter().filter(|key| !rows.contains(key)).collect();
+    assert!(lacking.is_empty(), "no row: {lacking:?}");
+    assert!(rows == keys, "a row is there twice, out of order, or of no report");
+}
+
+#[test]
+fn a_row_is_played_or_says_why_not() {
+    for row in row::all() {
+        let played = row.cases().count() > 0;
+        assert!(played || row.not_shown.is_some(), "{}: it is played, or says why not", row.key);
+        for case in row.cases() {
+            let lines = case.rules.as_ref().map_or(0, |rules| row::lines(rules).len());
+            assert!(lines < 15, "{}: {lines} lines of rules; a row needs less than 15", row.key);
+        }
+    }
+}
+
+#[test]
+fn every_traffic_is_used_and_says_what_it_is() {
+    let used: Vec<String> =
+        row::all().iter().flat_map(|row| row.cases().map(|case| case.traffic.clone()).collect::<Vec<_>>()).collect();
+    for (name, traffic) in script::library() {
+        assert!(used.contains(&name), "no row is played with {name}");
+        assert!(!traffic.doc.is_empty(), "{name}");
+    }
+}

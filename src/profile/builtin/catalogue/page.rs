@@ -1,0 +1,107 @@
+//! docs/catalogue.md, written from the rows.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use super::row::{self, Case, Row};
+
+const OPENING: &str = "# The catalogue
+
+166 public reports of MCP transport bugs, each with the profile that makes its wire happen and what is then seen. Every row is played
+against the engine, with its rules and without, by `cargo test --lib catalogue`; what both legs must show is in `tests/catalogue`,
+line by line. States are those of the day the catalogue was made; who is at fault is the reporters' claim.
+
+Type the profile after `mishap run -u URL -p`, in quotes. *Rules* are a profile of one's own, below the tables: put `version = 1`
+and the rules in a file, and name the file after `-p`.
+
+";
+
+const SECTIONS: [&str; 6] = [
+    "The answer's leg of a POST is lost",
+    "The standalone GET: opening, racing, dying, reconnecting",
+    "Idle timeouts, buffering gateways, connection pools, streams that never end",
+    "SSE framing and content",
+    "Status codes, headers, sessions, authorization",
+    "Identity, order, cancellation, duplicates",
+];
+
+/// The page as the rows have it.
+fn page() -> String {
+    let mut text = OPENING.to_owned();
+    let (mut tables, mut own) = (String::new(), String::new());
+    let (mut section, mut titles) = (' ', ('A'..).zip(SECTIONS));
+    for row in row::all() {
+        if !row.key.starts_with(section)
+            && let Some((letter, title)) = titles.next()
+        {
+            section = letter;
+            let _ = write!(
+                tables,
+                "\n## {letter}. {title}\n\n| key | report | profile | seen | real SDK |\n|---|---|---|---|---|\n"
+            );
+        }
+        table(&mut tables, &row);
+        rules(&mut own, &row);
+    }
+    let _ = write!(text, "{}\n\n{}\n## Rules\n{own}", counts(), tables.trim_start());
+    text
+}
+
+fn counts() -> String {
+    let rows = row::all();
+    let not_shown = rows.iter().filter(|row| row.case.is_empty()).count();
+    let waiting = rows.iter().filter(|row| row.cases().any(|case| case.pending.is_some())).count();
+    let sdk = rows.iter().filter(|row| row.sdk.is_some()).count();
+    format!(
+        "{} rows are played, {waiting} wait for a fault or a profile that is not built yet, {not_shown} cannot be shown by an HTTP proxy; \
+         {sdk} were also run against real SDKs.",
+        rows.len() - not_shown - waiting
+    )
+}
+
+fn table(text: &mut String, row: &Row) {
+    let report = format!("[{}]({}); {}", row.report, row.url, row.state).replace('|', "\\|");
+    let sdk = row.sdk.clone().unwrap_or_default();
+    if let (Some(why), true) = (&row.not_shown, row.case.is_empty()) {
+        let _ = writeln!(text, "| {} | {report} | | not shown: {why} | {sdk} |", row.key);
+    }
+    for (n, case) in (1..).zip(row.cases()) {
+        let (key, report, sdk) = if n == 1 { (&*row.key, &*report, &*sdk) } else { ("", "", "") };
+        let what = match (&case.profile, &case.pending) {
+            (_, Some(waits)) => format!("not yet: {waits}"),
+            (Some(line), None) => format!("`{}`", line.replace('|', "\\|")),
+            (None, None) => format!("[rules](#{})", anchor(row, n)),
+        };
+        let limits = row.not_shown.as_ref().filter(|_| n == row.case.len());
+        let limits = limits.map(|why| format!("; not shown: {why}")).unwrap_or_default();
+        let _ = writeln!(text, "| {key} | {report} | {what} | {}{limits} | {sdk} |", case.seen.replace('|', "\\|"));
+    }
+}
+
+fn anchor(row: &Row, n: usize) -> String {
+    let key = row.like.as_ref().unwrap_or(&row.key).to_lowercase();
+    if row.case.len() > 1 { format!("{key}-{n}") } else { key }
+}
+
+fn rules(text: &mut String, row: &Row) {
+    let own = |case: &Case| case.pending.is_none() && row.like.is_none();
+    for (n, case) in (1..).zip(row.cases()).filter(|(_, case)| own(case)) {
+        if let Some(rules) = &case.rules {
+            let later =
+                case.later.as_ref().map(|later| format!("Once it is there: `{later}`.\n\n")).unwrap_or_default();
+            let _ = write!(text, "\n### {}\n\n{later}```toml\n{}\n```\n", anchor(row, n), rules.trim());
+        }
+    }
+}
+
+/// `MISHAP_WRITE_DOCS=1 cargo test --lib catalogue` writes it.
+#[test]
+fn the_page_is_what_the_rows_say() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/catalogue.md");
+    if std::env::var_os("MISHAP_WRITE_DOCS").is_some() {
+        std::fs::write(path, page()).expect("the page can be written");
+        return;
+    }
+    let written = std::fs::read_to_string(path).unwrap_or_default();
+    assert!(written == page(), "write it anew: MISHAP_WRITE_DOCS=1 cargo test --lib catalogue");
+}
