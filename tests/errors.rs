@@ -14,8 +14,9 @@ mod table;
 #[cfg(test)]
 mod tests {
     use std::net::TcpListener;
+    use std::path::Path;
 
-    use rustix::process::Signal;
+    use rustix::process::{Resource, Rlimit, Signal, prlimit};
 
     use crate::cli_support::{answering, connect, post, post_head, refusing};
     use crate::common::mishap::{Mishap, binary};
@@ -104,6 +105,59 @@ mod tests {
         let path = path.to_str().expect("the path is text");
         never_begins(&row("a journal that cannot be created"), &["run", "-u", SOMEWHERE, "--journal", path]);
         never_begins(&row("a journal on a full disk"), &["run", "-u", SOMEWHERE, "--journal", "/dev/full"]);
+    }
+
+    /// Runs a proxy with a journal, without a command and with one, to its end; something happens to the journal meanwhile.
+    #[track_caller]
+    fn loses_its_journal(row: &Row, meanwhile: impl Fn(&Mishap, &Path)) {
+        let upstream = answering(ANSWER);
+        let up = format!("http://{upstream}/mcp");
+        for (with, command) in [&[][..], &["--", "cat"]].into_iter().enumerate() {
+            let scratch = Scratch::new();
+            let path = scratch.path("run.ndjson");
+            let words = ["run", "-u", &up, "--journal", path.to_str().expect("the path is text")];
+            let mut mishap = Mishap::start(&[&words, command].concat());
+            let said = mishap.says("mishap: http://");
+            meanwhile(&mishap, &path);
+            let url = said.split_whitespace().nth(1).expect("it says where it is");
+            assert_eq!(post(url, CALL).1, ANSWER);
+            mishap.close_stdin();
+            if with == 0 {
+                mishap.signal(Signal::TERM);
+            }
+            let ended = mishap.ended();
+            row.ends(&ended, with);
+            assert!(!ended.stderr.contains("draw it with mishap report"), "{}", ended.stderr);
+        }
+    }
+
+    #[test]
+    fn a_journal_of_another_run_is_left_alone() {
+        let scratch = Scratch::new();
+        let path = scratch.file("run.ndjson", "");
+        let words = ["run", "-u", SOMEWHERE, "--journal", &path];
+        let mut first = Mishap::start(&words);
+        first.line();
+        never_begins(&row("a journal that another run is writing"), &words);
+        first.signal(Signal::TERM);
+        assert_eq!(first.ended().code, 0);
+        assert!(mishap::journal::read(Path::new(&path)).is_ok(), "the first run's journal was touched");
+    }
+
+    #[test]
+    fn a_journal_that_is_removed_is_not_said_to_be_kept() {
+        let row = row("a journal that is removed during the run");
+        loses_its_journal(&row, |_, path| std::fs::remove_file(path).expect("it is there"));
+    }
+
+    #[test]
+    fn a_journal_at_the_limit_of_file_sizes_is_an_error_and_no_end_of_the_process() {
+        let row = row("a journal that reaches a limit of file sizes");
+        loses_its_journal(&row, |mishap, _| {
+            let pid = i32::try_from(mishap.pid()).ok().and_then(rustix::process::Pid::from_raw);
+            let limit = Rlimit { current: Some(1), maximum: Some(1) };
+            prlimit(pid, Resource::Fsize, limit).expect("a limit can be lowered");
+        });
     }
 
     #[test]

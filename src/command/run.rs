@@ -175,9 +175,10 @@ fn judge(
     if let Some(error) = closed.as_ref().and_then(|closed| closed.error.as_ref()) {
         ended.ours.push(format!("journal {path}: {error}"));
     }
-    let journal = closed.map(|closed| match closed.dropped {
-        0 => format!("{path}, {} entries; draw it with mishap report", closed.written),
-        dropped => format!("{path}, {} entries, {dropped} more are missing", closed.written),
+    let journal = closed.and_then(|closed| match (closed.dropped, closed.error) {
+        (0, None) => Some(format!("{path}, {} entries; draw it with mishap report", closed.written)),
+        (0, Some(_)) => None,
+        (dropped, _) => Some(format!("{path}, {} entries, {dropped} more are missing", closed.written)),
     });
     let Ended { command, ours } = ended;
     let facts = Facts { command, ours, journal, ..facts };

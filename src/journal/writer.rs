@@ -3,9 +3,10 @@
 //! The one rule: a journal of a run that crashed is readable. The buffer is flushed whenever the queue is empty, so at
 //! most the entries of a burst are missing and only the last line can be torn.
 
-use std::fs::File;
+use std::fs::{File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, BufWriter, Write};
-use std::path::Path;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, TrySendError, sync_channel};
@@ -37,6 +38,8 @@ pub struct Queue {
 #[derive(Debug)]
 pub struct Journal {
     sink: Sink,
+    /// Where it is, and what was there when it was created; none where that is no file but a pipe or a device.
+    place: Option<(PathBuf, Metadata)>,
     writer: JoinHandle<(u64, io::Result<()>)>,
 }
 
@@ -47,7 +50,7 @@ pub struct Closed {
     pub written: u64,
     /// How many were not: they found no room, or the file could not be written any more.
     pub dropped: u64,
-    /// What stopped the writing, if anything did.
+    /// What stopped the writing, or where the file has gone.
     pub error: Option<io::Error>,
 }
 
@@ -99,9 +102,15 @@ impl Journal {
     ///
     /// # Errors
     ///
-    /// When the file cannot be created or its first line cannot be written.
+    /// When the file cannot be created, another run is writing it, or its first line cannot be written.
     pub fn create(path: &Path, header: &Header, queue: Queue) -> io::Result<Self> {
-        let mut file = BufWriter::new(File::create(path)?);
+        let file = OpenOptions::new().write(true).create(true).truncate(false).open(path)?;
+        let metadata = file.metadata()?;
+        let place = metadata.is_file().then(|| (path.to_owned(), metadata));
+        if place.is_some() {
+            claim(&file)?;
+        }
+        let mut file = BufWriter::new(file);
         line(&mut file, &Framed::Run(header))?;
         file.flush()?;
         let Queue { sink, entries } = queue;
@@ -109,7 +118,7 @@ impl Journal {
         let writer = std::thread::Builder::new()
             .name("journal".to_owned())
             .spawn(move || write_all(&mut file, &entries, &dropped))?;
-        Ok(Self { sink, writer })
+        Ok(Self { sink, place, writer })
     }
 
     /// Writes what waits, the verdict if there is one, and the footer, and ends the thread. What is recorded later is lost.
@@ -119,8 +128,30 @@ impl Journal {
         let _ = self.sink.entries.send(Message::Close(verdict.map(Box::new)));
         let (written, result) =
             self.writer.join().unwrap_or_else(|_| (0, Err(io::Error::other("the journal's writer panicked"))));
-        Closed { written, dropped: self.sink.dropped.load(Ordering::Relaxed), error: result.err() }
+        let error = result.err().or_else(|| self.place.filter(|(path, then)| !is_at(path, then)).map(|_| lost()));
+        Closed { written, dropped: self.sink.dropped.load(Ordering::Relaxed), error }
     }
+}
+
+/// Empties the file, unless another run is writing it. The lock goes with the file's last handle.
+fn claim(file: &File) -> io::Result<()> {
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => {
+            let why = "another run is writing it; give each run a journal of its own";
+            Err(io::Error::new(io::ErrorKind::ResourceBusy, why))
+        }
+        // There are file systems without locks.
+        Ok(()) | Err(TryLockError::Error(_)) => file.set_len(0),
+    }
+}
+
+/// Whether the path still leads to that file.
+fn is_at(path: &Path, file: &Metadata) -> bool {
+    std::fs::metadata(path).is_ok_and(|now| (now.dev(), now.ino()) == (file.dev(), file.ino()))
+}
+
+fn lost() -> io::Error {
+    io::Error::new(io::ErrorKind::NotFound, "it was removed or replaced during the run and is lost")
 }
 
 /// Writes until it is told to close. After an error it goes on taking entries and counts them as dropped, so that a full

@@ -25,6 +25,8 @@ impl Interrupts {
         let mut terminate = signal(SignalKind::terminate())?;
         // A terminal or a remote session that closes: what was started must not stay behind.
         let mut hang_up = signal(SignalKind::hangup())?;
+        // A file at its size limit: taken, and so no end of the process but an error of the write, which is reported.
+        drop(signal(SignalKind::from_raw(Signal::XFSZ.as_raw()))?);
         let (seen, receiver) = watch::channel(Seen::default());
         tokio::spawn(async move {
             loop {
