@@ -11,6 +11,7 @@ use hyper::service::Service;
 
 use super::accept::Client;
 use super::answer::{self, Fault};
+use super::endpoint::Endpoint;
 use super::exchange::{Exchange, Forward};
 use super::headers;
 use super::reading::Reading;
@@ -154,6 +155,7 @@ async fn answered(
     let run = client.link.run();
     body.reads(Reading::new(server));
     let (mut head, source) = body.head().await;
+    body.maps(Endpoint::awaited(asked, &head, run));
     if let Some(exchange) = body.exchange_id() {
         let head = AnswerHead { status: head.status.as_u16(), headers: headers::listed(&head.headers), source };
         run.feed(Event::Head { exchange, head });

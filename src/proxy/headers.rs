@@ -33,7 +33,7 @@ pub(crate) struct Hosts {
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 const KEEP_ALIVE: HeaderName = HeaderName::from_static("keep-alive");
 const PROXY_CONNECTION: HeaderName = HeaderName::from_static("proxy-connection");
-const SCHEME: &str = "http://";
+pub(super) const SCHEME: &str = "http://";
 
 impl Hosts {
     /// The proxy's own names: where it listens, loopback with its port, and what its user calls it.
@@ -254,7 +254,7 @@ fn with_origin(value: &HeaderValue, host: &HeaderValue, upstream: &Upstream) -> 
 }
 
 /// Whether an authority is the server's; on loopback by any of its names.
-fn names(authority: &str, upstream: &Upstream) -> bool {
+pub(super) fn names(authority: &str, upstream: &Upstream) -> bool {
     let port = upstream.port();
     authority.eq_ignore_ascii_case(upstream.authority())
         || (upstream.is_loopback()

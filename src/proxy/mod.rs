@@ -1,7 +1,8 @@
 //! The rim: sockets, HTTP/1.1 and the clock around the engine, in the order in which a request meets them.
 //!
 //! * [`accept`]: connections in, driven and ended; [`wire`], [`leg`], [`link`]: the sockets, and what is known of them;
-//! * [`forward`]: one exchange, from the request's head to the answer's; [`headers`] maps both heads;
+//! * [`forward`]: one exchange, from the request's head to the answer's; [`headers`] maps both heads,
+//!   [`endpoint`] the one URL that a stream may begin with;
 //! * [`request`]: the peek and the request's body; [`connection`], [`server`]: what goes to the server and arrives from it;
 //! * [`reading`], [`pump`]: what arrived, gathered and told to the engine; [`relay`]: the answer's body;
 //! * [`ending`]: how a connection ends on purpose; [`orphan`]: a server's leg that outlives the client's;
@@ -13,6 +14,7 @@ mod accept;
 mod answer;
 mod connection;
 mod ending;
+mod endpoint;
 mod exchange;
 mod forward;
 mod headers;

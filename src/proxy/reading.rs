@@ -9,6 +9,7 @@ use std::task::{Context, Poll, Waker};
 use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, response};
 
+use super::endpoint::Endpoint;
 use super::server::{Arrival, ServerLeg};
 use crate::engine::event::{Ending, Source};
 
@@ -25,6 +26,8 @@ const TURNS: u8 = 2;
 #[derive(Debug)]
 pub(crate) struct Reading {
     server: ServerLeg,
+    /// The stream may begin with a URL that names the server.
+    endpoint: Option<Endpoint>,
     gathered: Gathered,
     waited: u8,
     trailers: Option<HeaderMap>,
@@ -49,7 +52,13 @@ pub(crate) struct Gathered {
 
 impl Reading {
     pub(crate) fn new(server: ServerLeg) -> Self {
-        Self { server, gathered: Gathered::default(), waited: 0, trailers: None, end: None, told: false }
+        let gathered = Gathered::default();
+        Self { server, endpoint: None, gathered, waited: 0, trailers: None, end: None, told: false }
+    }
+
+    /// The body that follows its head may begin with a URL that names the server.
+    pub(crate) fn map(&mut self, endpoint: Option<Endpoint>) {
+        self.endpoint = endpoint;
     }
 
     /// Returns the next thing that arrived, gathered.
@@ -115,11 +124,26 @@ impl Reading {
         self.waited = 0;
         match arrival {
             Arrival::Head(head, source) => return Some(Read::Head(head, source)),
-            Arrival::Data(data) => self.gathered.push(data),
+            Arrival::Data(data) => self.gather(data),
             Arrival::Trailers(trailers) => self.trailers = Some(trailers),
-            Arrival::End(ending) => self.end = Some(ending),
+            Arrival::End(ending) => {
+                let rest = self.endpoint.take().map(|mut endpoint| endpoint.rest());
+                self.gather(rest.unwrap_or_default());
+                self.end = Some(ending);
+            }
         }
         None
+    }
+
+    fn gather(&mut self, mut data: Bytes) {
+        if let Some(endpoint) = &mut self.endpoint {
+            let (passing, done) = endpoint.push(&data);
+            self.endpoint.take_if(|_| done);
+            data = passing;
+        }
+        if !data.is_empty() {
+            self.gathered.push(data);
+        }
     }
 
     fn take_settled(&mut self) -> Option<Read> {

@@ -16,6 +16,7 @@ use hyper::body::{Body, Frame};
 
 use super::accept::Client;
 use super::ending::{Cut, Tail};
+use super::endpoint::Endpoint;
 use super::exchange::{Exchange, Finish, Out};
 use super::link::Tracked;
 use super::orphan;
@@ -83,6 +84,12 @@ impl ClientBody {
     pub(crate) fn reads(&mut self, reading: Reading) {
         self.relayed = self.exchange.as_ref().is_none_or(|exchange| exchange.is_relayed());
         self.reading = Some(reading);
+    }
+
+    pub(crate) fn maps(&mut self, endpoint: Option<Endpoint>) {
+        if let Some(reading) = &mut self.reading {
+            reading.map(endpoint);
+        }
     }
 
     // --- the body

@@ -223,3 +223,60 @@ fn odd_event_streams_cross_byte_for_byte() {
         }
     }
 }
+
+// A client of 2024-11-05 posts to the address that its stream gives it: one that names the server leads past the proxy.
+#[test]
+fn an_address_for_posts_that_names_the_server_is_made_to_name_the_proxy() {
+    let upstream = Upstream::listen();
+    let [transparent, recorded] = Rim::both(&upstream);
+    let ruled = Rim::ruled(&upstream, "match = { at = \"block\", block = \"any\" }\ndelay = \"0ms\"");
+    let own = upstream.address().to_string();
+    let other = format!("127.0.0.1:{}", upstream.address().port() ^ 1);
+    for rim in [transparent, recorded, ruled] {
+        for (sent, got) in [
+            (format!("event: endpoint\r\ndata: http://{own}/m%20/?s=a&u=http://{own}/\r\n\r\n"), true),
+            (format!("event: endpoint\ndata: http://localhost:{}\n\n", upstream.address().port()), true),
+            (format!("event: endpoint\ndata: http://{other}/m?s=1\n\n"), false),
+            (format!("event: endpoint\ndata: /m?u=http://{own}/\n\n"), false),
+            (format!("data: http://{own}/m\n\n"), false),
+            (format!(": hello\n\nevent: endpoint\ndata: http://{own}/m\n\n"), false),
+        ] {
+            let (_, rest) = sent.split_once("://").unwrap();
+            let after = rest.find(['/', '\n', '\r']).map(|at| &rest[at..]).unwrap();
+            let (before, _) = sent.split_at(sent.find("://").unwrap() + 3);
+            let expected = if got { [before, "@", after].concat() } else { sent.clone() };
+            let more = format!("event: endpoint\ndata: http://{own}/second\n\n");
+            let mut client = rim.getting();
+            let mut server = upstream.next();
+            server.request();
+            server.send(SSE);
+            client.answer();
+            // In two pieces, so that one ends inside the name.
+            let (first, second) = sent.split_at(sent.find("://").unwrap() + 6);
+            server.send_chunk(first);
+            server.send_chunk(format!("{second}{more}"));
+            client.sees(rim.request(&expected));
+            client.sees(&more);
+            server.send_last_chunk();
+            assert_eq!(client.end(), End::Eof);
+        }
+    }
+}
+
+// What waits for the rest of a name must not be lost with it.
+#[test]
+fn an_address_that_breaks_off_is_passed_on_as_far_as_it_came() {
+    let upstream = Upstream::listen();
+    for rim in Rim::both(&upstream) {
+        let mut client = rim.getting();
+        let mut server = upstream.next();
+        server.request();
+        server.send(SSE);
+        client.answer();
+        server.send_chunk("event: endpoint\ndata: http://127.0");
+        client.sees("event: endpoint\ndata: ");
+        server.leave();
+        client.sees("http://127.0");
+        assert_eq!(client.end(), End::Fin);
+    }
+}
