@@ -83,6 +83,19 @@ pub struct AnswerHead {
     pub source: Source,
 }
 
+/// What becomes of a header after the proxy's own mapping (rule R27): its name in lower case, and the value that takes
+/// the place of all fields of that name; `None` removes them.
+pub type HeaderEdit = (String, Option<Bytes>);
+
+/// What a rule makes of an answer's head, after the proxy's own mapping.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct HeadEdits {
+    /// Another status, if any.
+    pub status: Option<u16>,
+    /// Changed headers, in the order in which they are changed.
+    pub headers: Vec<HeaderEdit>,
+}
+
 /// A request's body as far as it was read before the request is judged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RequestBody {
@@ -238,6 +251,8 @@ pub enum Command {
         identity: bool,
         /// A body to send in place of the one that came.
         body: Option<Bytes>,
+        /// Changed headers, in the order in which they are changed; after the proxy's own mapping.
+        headers: Vec<HeaderEdit>,
     },
     /// Send the answer's head.
     Head {
@@ -247,6 +262,8 @@ pub enum Command {
         unit: UnitId,
         /// Drop `Content-Length` and send chunks: the body's length may not stay what was announced.
         rechunk: bool,
+        /// What is changed in it.
+        edits: HeadEdits,
     },
     /// The answer's body is not the engine's concern: relay it without reporting [`Event::Data`] and [`Event::End`].
     /// Comes right after this exchange's `Forward`; `Left` is still reported, and the end with [`Event::Relayed`].

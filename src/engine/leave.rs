@@ -5,7 +5,7 @@
 use bytes::Bytes;
 
 use super::engine::Engine;
-use super::event::{Command, ConnId, Ending, ExchangeId, Fate, Mark, Moment, UnitId};
+use super::event::{Command, ConnId, Ending, ExchangeId, Fate, HeadEdits, Mark, Moment, UnitId};
 use super::exchange::{ClientLeg, ServerLeg};
 use super::fault::Fault;
 use super::fault::cut::Place;
@@ -145,7 +145,7 @@ impl Engine {
                 if let Some(exchange) = self.exchanges.get_mut(&id) {
                     exchange.head_left = true;
                 }
-                self.out.push(Command::Head { exchange: id, unit, rechunk });
+                self.out.push(Command::Head { exchange: id, unit, rechunk, edits: HeadEdits::default() });
             }
             Out::Bytes(bytes) => self.let_write(id, (parcel.seq, parcel.ready), bytes, parcel.points),
             Out::End(ending) => {
@@ -213,7 +213,7 @@ impl Engine {
         }
         let relayed = cuts.is_empty() && self.may_relay(id);
         let unit = self.fly(id, points, Job::Forward(cuts));
-        self.out.push(Command::Forward { exchange: id, unit, identity, body });
+        self.out.push(Command::Forward { exchange: id, unit, identity, body, headers: Vec::new() });
         if let Some(exchange) = self.exchanges.get_mut(&id) {
             exchange.server = ServerLeg::Open;
             exchange.request_body = Bytes::new();

@@ -23,8 +23,8 @@ use bytes::Bytes;
 
 use super::engine::{Engine, Setup};
 use super::event::{
-    AnswerHead, Command, ConnId, Ending, Event, ExchangeId, Fate, Inside, Mark, Moment, RequestBody, RequestHead,
-    Source, UnitId,
+    AnswerHead, Command, ConnId, Ending, Event, ExchangeId, Fate, HeadEdits, HeaderEdit, Inside, Mark, Moment,
+    RequestBody, RequestHead, Source, UnitId,
 };
 use super::record::{Entry, GateEntry, Opened, PointEntry, RuleTally};
 use super::rule::Rule;
@@ -37,6 +37,8 @@ pub(crate) struct Seen {
     /// The body that was forwarded, if the request was.
     pub(crate) forwarded: Option<Bytes>,
     pub(crate) identity: bool,
+    pub(crate) request_edits: Vec<HeaderEdit>,
+    pub(crate) head_edits: HeadEdits,
     pub(crate) head: Option<AnswerHead>,
     /// Whether the head was sent on, and whether its length had to go.
     pub(crate) sent_head: Option<bool>,
@@ -337,14 +339,16 @@ impl Play {
                 let body = RequestBody::Whole(self.seen[&exchange].request.clone());
                 vec![Event::Request { exchange, body }]
             }
-            Command::Forward { exchange, unit, identity, body } => {
+            Command::Forward { exchange, unit, identity, body, headers } => {
                 let seen = self.note("forward", exchange);
+                seen.request_edits = headers;
                 seen.identity = identity;
                 seen.forwarded = Some(body.unwrap_or_else(|| seen.request.clone()));
                 if self.refuses { Vec::new() } else { vec![Event::Passed { unit }] }
             }
-            Command::Head { exchange, unit, rechunk } => {
-                self.note("head", exchange).sent_head = Some(rechunk);
+            Command::Head { exchange, unit, rechunk, edits } => {
+                let seen = self.note("head", exchange);
+                (seen.sent_head, seen.head_edits) = (Some(rechunk), edits);
                 self.written(exchange, &[unit])
             }
             Command::Relay { exchange } => {

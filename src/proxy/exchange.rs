@@ -12,7 +12,7 @@ use bytes::Bytes;
 
 use super::run::Run;
 use super::server::Way;
-use crate::engine::event::{Ending, ExchangeId, Fate, Inside, Mark, UnitId};
+use crate::engine::event::{Ending, ExchangeId, Fate, HeadEdits, HeaderEdit, Inside, Mark, UnitId};
 
 /// So many bytes may wait to be written to one client before its server is no longer read.
 const WAITING_CAP: u64 = 256 * 1024;
@@ -51,13 +51,15 @@ pub(crate) struct Forward {
     pub(crate) unit: UnitId,
     pub(crate) identity: bool,
     pub(crate) body: Option<Bytes>,
+    pub(crate) headers: Vec<HeaderEdit>,
 }
 
 /// Leave to send the answer's head.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub(crate) struct Head {
     pub(crate) unit: UnitId,
     pub(crate) rechunk: bool,
+    pub(crate) edits: HeadEdits,
 }
 
 /// What is to leave on the client's leg, in order.

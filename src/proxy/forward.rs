@@ -5,14 +5,15 @@ use std::future::Future;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 
-use http::{HeaderMap, HeaderValue, Method, Request, Response, Version, header, request};
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Version, header, request, response};
 use hyper::body::Incoming;
+use hyper::ext::ReasonPhrase;
 use hyper::service::Service;
 
 use super::accept::Client;
 use super::answer::{self, Fault};
 use super::endpoint::Endpoint;
-use super::exchange::{Exchange, Forward};
+use super::exchange::{Exchange, Forward, Head};
 use super::headers;
 use super::reading::Reading;
 use super::relay::ClientBody;
@@ -143,6 +144,7 @@ fn apply(forward: Forward, headers: &mut HeaderMap, body: &mut ServerBody) {
         headers::change_length(headers, replacement.len());
         body.replace(replacement);
     }
+    headers::edit(headers, &forward.headers);
 }
 
 /// Waits for the answer's head, and for leave to send it.
@@ -162,11 +164,24 @@ async fn answered(
     }
     let leave = body.head_permit().await;
     headers::to_client(&mut head.headers, asked.host.as_ref(), &run.upstream);
-    if leave.is_some_and(|leave| leave.rechunk) {
-        headers::drop_length(&mut head.headers);
+    if let Some(leave) = &leave {
+        change(&mut head, leave);
     }
     body.seal(asked, head.status, &head.headers, leave).await;
     Response::from_parts(*head, body)
+}
+
+/// Does to the answer's head what the engine asked with its leave to send it.
+fn change(head: &mut response::Parts, leave: &Head) {
+    if leave.rechunk {
+        headers::drop_length(&mut head.headers);
+    }
+    if let Some(status) = leave.edits.status.and_then(|status| StatusCode::from_u16(status).ok()) {
+        head.status = status;
+        // The server's own reason would be the reason of another status.
+        head.extensions.remove::<ReasonPhrase>();
+    }
+    headers::edit(&mut head.headers, &leave.edits.headers);
 }
 
 /// Answers in the server's place, because the request cannot be forwarded.

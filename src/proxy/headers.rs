@@ -9,6 +9,7 @@ use bytes::Bytes;
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 
 use super::upstream::Upstream;
+use crate::engine::event::HeaderEdit;
 
 /// What becomes of a request's `Host`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -96,6 +97,20 @@ pub(crate) fn drop_length(headers: &mut HeaderMap) {
 pub(crate) fn change_length(headers: &mut HeaderMap, length: usize) {
     if headers.contains_key(header::CONTENT_LENGTH) {
         headers.insert(header::CONTENT_LENGTH, HeaderValue::from(length));
+    }
+}
+
+/// Changes headers as rules say: a value takes the place of all fields of its name, at the first of them.
+pub(crate) fn edit(headers: &mut HeaderMap, edits: &[HeaderEdit]) {
+    for (name, value) in edits {
+        let Ok(name) = HeaderName::from_bytes(name.as_bytes()) else { continue };
+        match value.as_deref().map(HeaderValue::from_bytes) {
+            // `insert` on a name that is there keeps its place.
+            Some(Ok(value)) => drop(headers.insert(name, value)),
+            // The engine makes none of those.
+            Some(Err(_)) => {}
+            None => retain(headers, |named, _| *named != name),
+        }
     }
 }
 

@@ -164,10 +164,12 @@ impl Run {
             Command::CutConnection { conn, ending } => self.find_client(conn)?.cut(ending),
             Command::Read { exchange } => self.find(exchange)?.allow_read(),
             Command::Relay { exchange } => self.find(exchange)?.relay(),
-            Command::Forward { exchange, unit, identity, body } => {
-                self.find(exchange)?.allow_forward(Forward { unit, identity, body });
+            Command::Forward { exchange, unit, identity, body, headers } => {
+                self.find(exchange)?.allow_forward(Forward { unit, identity, body, headers });
             }
-            Command::Head { exchange, unit, rechunk } => self.find(exchange)?.allow_head(Head { unit, rechunk }),
+            Command::Head { exchange, unit, rechunk, edits } => {
+                self.find(exchange)?.allow_head(Head { unit, rechunk, edits });
+            }
             Command::Write { exchange, bytes, marks } => self.find(exchange)?.write(bytes, marks),
             Command::Finish { exchange, unit, ending, inside, settle } => match self.find(exchange) {
                 Some(exchange) if !exchange.is_parted() => {
