@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::script::{Guard, Item, Said, Step, Traffic};
 use super::wire::{self, Received};
-use crate::engine::event::{Command, Ending, ExchangeId, Fate, Moment};
+use crate::engine::event::{Command, Ending, Event, ExchangeId, Fate, Moment, UnitId};
 use crate::engine::playbook::Play;
 use crate::engine::record::{Opened, RuleTally};
 use crate::engine::rule::Rule;
@@ -39,6 +39,10 @@ struct Stage {
     kept: Vec<(String, Said)>,
     /// The ids whose answers the client has got.
     answered: Vec<String>,
+    /// The ids of the server's requests that the client has got and not answered.
+    questions: Vec<String>,
+    /// Server legs that are let go at a time.
+    lasting: Vec<(Moment, UnitId, String)>,
 }
 
 /// Plays the traffic with these rules.
@@ -53,6 +57,8 @@ pub(super) fn play(traffic: &Traffic, rules: Vec<Rule>) -> Played {
         ended: Vec::new(),
         kept: traffic.steps.iter().flat_map(kept).collect(),
         answered: Vec::new(),
+        questions: Vec::new(),
+        lasting: Vec::new(),
     };
     for step in &traffic.steps {
         stage.take(step);
@@ -91,8 +97,10 @@ impl Stage {
     /// What the client knows; of what the server has, `held` and `gone`.
     fn holds(&self, guard: Option<&Guard>) -> bool {
         let Some(Guard::If(name, word)) = guard else { return true };
-        if word == "pending" {
-            return !self.answered.contains(name);
+        match word.as_str() {
+            "pending" => return !self.answered.contains(name),
+            "due" => return self.questions.contains(name),
+            _ => {}
         }
         let Some(client) = self.clients.get(name) else { return false };
         let ended = matches!(client.over, Some(Ending::Eof | Ending::Fin | Ending::Reset));
@@ -105,7 +113,6 @@ impl Stage {
             "redirected" => client.status.is_some_and(|status| (300..400).contains(&status)),
             "unanswered" => !client.answered,
             "answered" => client.answered,
-            "asked" => client.asked,
             "open" => !ended && !refused && client.status.is_some(),
             "held" => self.may_speak(name) && !self.ended.contains(name),
             "gone" => !self.may_speak(name) || self.ended.contains(name),
@@ -120,6 +127,9 @@ impl Stage {
     // --- the client ---
 
     fn sends(&mut self, name: &str, request: &str, with: &[(String, String)]) {
+        if let Some(id) = request.strip_prefix("answer ") {
+            self.questions.retain(|question| question != id);
+        }
         let (method, body, mut headers) = self.request(name, request);
         for (key, value) in with {
             headers.retain(|(known, _)| known != key);
@@ -242,26 +252,60 @@ impl Stage {
 
     fn wait(&mut self, time: Duration) {
         let end = self.play.now + time;
-        while let Some(due) = self.play.engine.next_due().filter(|due| *due <= end) {
+        loop {
+            let ticks = self.play.engine.next_due();
+            let lapses = self.lasting.iter().map(|(due, ..)| *due).min();
+            let Some(due) = ticks.into_iter().chain(lapses).min().filter(|due| *due <= end) else { break };
             self.play.now = self.play.now.max(due);
-            self.play.feed(crate::engine::event::Event::Tick);
+            match lapses.filter(|lapses| *lapses == due) {
+                Some(_) => self.lapse(due),
+                None => self.play.feed(Event::Tick),
+            }
             self.go_on();
         }
         self.play.now = end;
+    }
+
+    /// Lets the server legs go that were to last until now.
+    fn lapse(&mut self, now: Moment) {
+        let (due, rest) = std::mem::take(&mut self.lasting).into_iter().partition(|(due, ..)| *due <= now);
+        self.lasting = rest;
+        let due: Vec<(Moment, UnitId, String)> = due;
+        for (_, unit, name) in due {
+            if self.ended.contains(&name) {
+                continue;
+            }
+            self.ended.push(name.clone());
+            self.says.retain(|(exchange, _)| *exchange != name);
+            self.show(now, format!("server {name} closed"));
+            self.play.feed(Event::Passed { unit });
+        }
     }
 
     // --- what is seen ---
 
     fn note(&mut self) {
         for (at, command) in std::mem::take(&mut self.play.told) {
-            for line in self.lines(&command) {
-                let later = at.0.saturating_sub(self.shown.0);
-                if !later.is_zero() {
-                    self.log.push(format!("{} later", words(later)));
-                    self.shown = at;
-                }
-                self.log.push(line);
+            if let Command::CloseServer { exchange, unit, fate: Fate::Drain(Some(time)) | Fate::Keep(Some(time)) } =
+                command
+            {
+                self.lasting.push((at + time, unit, self.name(exchange)));
             }
+            for line in self.lines(&command) {
+                self.show(at, line);
+            }
+        }
+    }
+
+    fn show(&mut self, at: Moment, line: String) {
+        let later = at.0.saturating_sub(self.shown.0);
+        if !later.is_zero() {
+            self.log.push(format!("{} later", words(later)));
+            self.shown = at;
+        }
+        match self.log.last_mut() {
+            Some(last) if ends(last, &line) => last.push_str(", eof"),
+            _ => self.log.push(line),
         }
     }
 
@@ -316,8 +360,9 @@ impl Stage {
     fn written(&mut self, exchange: ExchangeId, bytes: &[u8]) -> Vec<String> {
         let name = self.name(exchange);
         let blocks = self.client(&name).take(bytes);
-        let ids = std::mem::take(&mut self.client(&name).answers);
-        self.answered.extend(ids);
+        let client = self.clients.entry(name.clone()).or_default();
+        self.answered.append(&mut client.answers);
+        self.questions.append(&mut client.questions);
         blocks.into_iter().map(|block| format!("client {name} {block}")).collect()
     }
 
@@ -343,6 +388,12 @@ fn kept(step: &Step) -> Vec<(String, Said)> {
     said.collect()
 }
 
+/// Whether the line is the end of an answer that the line before it has begun or made whole.
+fn ends(last: &str, line: &str) -> bool {
+    let whole = |name: &str| ["head", "body"].iter().any(|what| last.starts_with(&format!("{name} {what} ")));
+    line.strip_suffix(" eof").is_some_and(whole)
+}
+
 /// Equal lines in a row become one.
 fn counted(log: &[String]) -> Vec<String> {
     let groups = log.chunk_by(|a, b| a == b);
@@ -360,7 +411,11 @@ fn ending_word(ending: Ending) -> &'static str {
 
 fn words(time: Duration) -> String {
     let ms = time.as_millis();
-    if ms.is_multiple_of(1_000) { format!("{}s", ms / 1_000) } else { format!("{ms}ms") }
+    match time.as_micros().is_multiple_of(1_000) {
+        true if ms.is_multiple_of(1_000) => format!("{}s", ms / 1_000),
+        true => format!("{ms}ms"),
+        false => format!("{time:?}"),
+    }
 }
 
 /// A client's message.

@@ -20,15 +20,18 @@ const TOLD: [&str; 7] = [
 const ASKED: [&str; 6] =
     ["last-event-id", "mcp-protocol-version", "authorization", "accept", "mcp-session-id", "origin"];
 
+/// What every request of the session carries says nothing.
+const USUAL: [(&str, &str); 2] = [("mcp-session-id", "S"), ("accept", "text/event-stream")];
+
 /// What a client has of an exchange.
 #[derive(Debug, Default)]
 pub(super) struct Received {
     pub(super) status: Option<u16>,
     pub(super) answered: bool,
-    /// Whether the server has asked something on it.
-    pub(super) asked: bool,
     /// The ids of the answers on it, until they are taken.
     pub(super) answers: Vec<String>,
+    /// The ids of the server's requests on it, until they are taken.
+    pub(super) questions: Vec<String>,
     pub(super) over: Option<Ending>,
     /// The last SSE id.
     pub(super) id: Option<String>,
@@ -44,7 +47,7 @@ impl Received {
         let media = media(&head.headers);
         self.sse = media == Some("sse");
         let media = media.map(|media| format!(" {media}")).unwrap_or_default();
-        format!("head {}{media}{}", head.status, told(&head.headers, &TOLD))
+        format!("head {}{media}{}", head.status, told(&head.headers, &TOLD, &[]))
     }
 
     /// More of the body: what is complete by now.
@@ -114,7 +117,9 @@ impl Received {
                 self.answered = true;
                 self.answers.extend(one.get("id").map(ToString::to_string));
             }
-            self.asked |= one.get("method").is_some() && one.get("id").is_some();
+            if one.get("method").is_some() {
+                self.questions.extend(one.get("id").map(ToString::to_string));
+            }
         }
         let long = if size > 1_000 { format!(" of {size} bytes") } else { String::new() };
         name(message) + &long
@@ -156,16 +161,12 @@ pub(super) fn request(method: &str, headers: &[(String, bytes::Bytes)], body: &[
         Err(_) if body.is_empty() => method.to_owned(),
         Err(_) => format!("{method} {} bytes", body.len()),
     };
-    what + &told(headers, &ASKED)
+    what + &told(headers, &ASKED, &USUAL)
 }
 
-fn told(headers: &[(String, bytes::Bytes)], which: &[&str]) -> String {
-    // What every request of a session carries says nothing.
-    let usual = |name: &str, value: &str| {
-        name == "mcp-session-id" && value == "S" || name == "accept" && value.contains("event-stream")
-    };
+fn told(headers: &[(String, bytes::Bytes)], which: &[&str], usual: &[(&str, &str)]) -> String {
     let told = headers.iter().map(|(name, value)| (name.as_str(), String::from_utf8_lossy(value)));
-    let told = told.filter(|(name, value)| which.contains(name) && !usual(name, value));
+    let told = told.filter(|(name, value)| which.contains(name) && !usual.contains(&(*name, value)));
     told.map(|(name, value)| format!(", {name}: {value}")).collect()
 }
 
