@@ -141,7 +141,7 @@ mod tests {
         let drawn = Mishap::run(&["report", path]);
         assert_eq!(drawn.code, 0, "{}", drawn.stderr);
         for expected in
-            ["POST 1 ping", "│──────▶│──────▶│  request ping id 1", "│◀──────│◀──────│  #1 answer to ping id 1"]
+            ["POST ping id 1", "│──────▶│──────▶│  request ping id 1", "│◀──────│◀──────│  #1 answer to ping id 1"]
         {
             assert!(drawn.stdout.contains(expected), "{expected} is missing:\n{}", drawn.stdout);
         }

@@ -109,19 +109,43 @@ mod tests {
         assert_eq!(run.request().0, "GET /mcp HTTP/1.1");
         let (ended, scratch) = run.ended();
         assert_ends(&ended, 0, "every rule was effective");
-        assert!(ended.stderr.contains("  gate mine/late: 1 opened by end of POST id "), "{}", ended.stderr);
+        assert!(ended.stderr.contains("  gate mine/late: 1 opened by end of POST tools/call id 7"), "{}", ended.stderr);
         let journal = scratch.path("run.ndjson");
         let drawn = Mishap::run(&["report", journal.to_str().expect("the path is text")]).stdout;
         for expected in [
             "verdict\n  mine/late: matched 1, fired 1, effective 1\n  gate mine/late: 1 opened by ",
             "\n  exit 0: every rule was effective\n",
             "  GET                 │",
-            "  POST 1 tools/call   │◀──────│◀──────│  end: eof",
+            "  POST tools/call id 7  │◀──────│◀──────│  end: eof",
             "! late: held ",
-            "end of POST 1 tools/call",
+            "end of POST tools/call id 7",
         ] {
             assert!(drawn.contains(expected), "{expected:?} is missing:\n{drawn}");
         }
+    }
+
+    #[test]
+    fn a_cut_is_told_with_what_it_ended_on_the_screen_and_in_the_report() {
+        let run = Run::with("match = { at = \"block\", method = \"tools/call\" }\ncut = \"eof\"\n");
+        let (mut client, mut server) = run.call();
+        let event = "data: {\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{}}\n\n";
+        server.send(format!("{:x}\r\n{event}\r\n", event.len()));
+        client.end();
+        let (ended, scratch) = run.ended();
+        let did = "\n  did  mine/late: cut POST tools/call id 7: eof after its head, before its answer; the server's leg closed\n";
+        assert!(ended.stderr.contains(did), "{}", ended.stderr);
+        let journal = scratch.path("run.ndjson");
+        let drawn = Mishap::run(&["report", journal.to_str().expect("the path is text")]).stdout;
+        assert!(drawn.contains(did), "{drawn}");
+    }
+
+    #[test]
+    fn a_rule_that_matched_nothing_is_told_what_is_doubtful_in_it() {
+        let slip = "match = { at = \"request\", method = \"tool/call\" }\ndelay = \"1ms\"\n";
+        let (ended, _) = Run::with(slip).ended();
+        let doubt =
+            "mine.toml:4: rule \"late\": warning: MCP has no method \"tool/call\"; did you mean \"tools/call\"?\n";
+        assert_eq!(ended.stderr.matches(doubt).count(), 2, "at the start and in the verdict: {}", ended.stderr);
     }
 
     #[test]

@@ -170,7 +170,15 @@ fn judge(
 ) -> io::Result<Exit> {
     let path = plan.args.journal.as_deref().unwrap_or_else(|| "".as_ref()).display();
     let Ended { command, ours } = ended.clone();
-    let facts = Facts { summary, command, ours, seed: plan.seed, again: plan.again.clone(), journal: None };
+    let facts = Facts {
+        summary,
+        command,
+        ours,
+        seed: plan.seed,
+        again: plan.again.clone(),
+        journal: None,
+        doubts: plan.loaded.doubts.clone(),
+    };
     let closed = journal.map(|journal| journal.close(Some(Verdict::of(facts.clone()).line())));
     if let Some(error) = closed.as_ref().and_then(|closed| closed.error.as_ref()) {
         ended.ours.push(format!("journal {path}: {error}"));

@@ -170,6 +170,9 @@ impl Engine {
         Summary {
             rules: self.notebook.tallies.clone(),
             gates: self.notebook.gates.iter().cloned().collect(),
+            effects: self.notebook.effects.clone(),
+            more_effects: self.notebook.more_effects,
+            methods: self.notebook.methods.iter().map(|(key, method)| (key.clone(), method.clone())).collect(),
             sessions: self.sessions.count(),
             exchanges: self.exchange_count,
         }

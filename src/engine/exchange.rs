@@ -18,6 +18,7 @@ use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};
 
+use super::effects::Reached;
 use super::event::{AnswerHead, ConnId, ExchangeId, Moment, RequestHead};
 use super::hash;
 use super::owner::{Belongs, Spoken, Trail};
@@ -173,6 +174,8 @@ pub(super) struct Exchange {
     /// The bytes of their points.
     pub(super) flying_bytes: u64,
     pub(super) paused: bool,
+    /// What of it has reached the client.
+    pub(super) reached: Reached,
 }
 
 /// What becomes of a LF that follows the CR which had ended a block.
@@ -222,6 +225,7 @@ impl Exchange {
             flying: 0,
             flying_bytes: 0,
             paused: false,
+            reached: Reached::default(),
         }
     }
 

@@ -93,6 +93,7 @@ impl Engine {
         let n = self.sessions.use_key(exchange.session, &base);
         exchange.key = Arc::from(exchange.nth_key(&base, n));
         self.give_trail(exchange);
+        self.name_exchange(exchange);
     }
 
     /// A resume continues the stream that issued its event id.

@@ -8,6 +8,7 @@
 
 pub mod condition;
 pub mod draw;
+pub mod effects;
 #[expect(clippy::module_inception, reason = "the folder is named after what it holds")]
 pub mod engine;
 pub mod event;

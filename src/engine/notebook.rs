@@ -6,7 +6,9 @@ use std::collections::VecDeque;
 
 use bytes::Bytes;
 
+use super::bounded::Bounded;
 use super::decide::micros;
+use super::effects::{Effect, Outcome};
 use super::engine::Engine;
 use super::event::{Command, Ending, ExchangeId, Moment};
 use super::exchange::{Exchange, stream_word};
@@ -23,11 +25,16 @@ use super::withheld::Kept;
 const GATES: usize = 10_000;
 
 /// The tallies, and whether lines are written.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Notebook {
     pub(super) on: bool,
     pub(super) tallies: Vec<RuleTally>,
     pub(super) gates: VecDeque<GateEntry>,
+    pub(super) effects: Vec<Effect>,
+    /// How many effects there was no place for.
+    pub(super) more_effects: u64,
+    /// The methods of exchanges, by key.
+    pub(super) methods: Bounded<String, String>,
     /// Whether it was said that identity encoding is asked for.
     pub(super) identity: bool,
 }
@@ -38,7 +45,15 @@ impl Notebook {
             let Rule { name, optional, .. } = &armed.rule;
             RuleTally { name: name.clone(), optional: *optional, ..RuleTally::default() }
         };
-        Self { on, tallies: plan.rules.iter().map(tally).collect(), gates: VecDeque::new(), identity: false }
+        Self {
+            on,
+            tallies: plan.rules.iter().map(tally).collect(),
+            gates: VecDeque::new(),
+            effects: Vec::new(),
+            more_effects: 0,
+            methods: Bounded::new(GATES),
+            identity: false,
+        }
     }
 }
 
@@ -95,6 +110,7 @@ impl Engine {
         on: Option<ExchangeId>,
     ) {
         self.news |= self.awaited.remove(&point.seq);
+        self.tell_effects(&Outcome { point, fate, left, on });
         if !self.notebook.on {
             return;
         }
@@ -159,19 +175,20 @@ impl Engine {
     }
 
     fn rpc_entries(&self, messages: &[Spoken]) -> Vec<RpcEntry> {
-        let entry = |spoken: &Spoken| {
-            let message = &spoken.message;
-            let answered = spoken.about.filter(|_| message.kind.is_reply()).and_then(|call| self.calls.get(call));
-            RpcEntry {
-                kind: message.kind.word().to_owned(),
-                method: answered.map(|call| call.method.clone()).or_else(|| message.method.clone()),
-                id: message.id.clone(),
-                name: answered.map_or_else(|| message.name.clone(), |call| call.name.clone()),
-                token: message.asks_progress.clone(),
-                about: message.tells_progress.clone().or_else(|| message.cancels.clone()),
-            }
-        };
-        messages.iter().map(entry).collect()
+        messages.iter().map(|spoken| self.rpc_entry(spoken)).collect()
+    }
+
+    pub(super) fn rpc_entry(&self, spoken: &Spoken) -> RpcEntry {
+        let message = &spoken.message;
+        let answered = spoken.about.filter(|_| message.kind.is_reply()).and_then(|call| self.calls.get(call));
+        RpcEntry {
+            kind: message.kind.word().to_owned(),
+            method: answered.map(|call| call.method.clone()).or_else(|| message.method.clone()),
+            id: message.id.clone(),
+            name: answered.map_or_else(|| message.name.clone(), |call| call.name.clone()),
+            token: message.asks_progress.clone(),
+            about: message.tells_progress.clone().or_else(|| message.cancels.clone()),
+        }
     }
 
     pub(super) fn owner_entry(&self, owner: CallId) -> Option<OwnerEntry> {

@@ -7,6 +7,7 @@ mod bounds;
 mod bursts;
 mod counting;
 mod cuts;
+mod effects;
 mod holds;
 mod moves;
 mod properties;

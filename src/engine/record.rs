@@ -3,8 +3,11 @@
 //! A point's line is written when it has passed or it is known that it never will. Text that may hold a secret is a
 //! hash before it comes here. Times are microseconds since the run began.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
+use super::effects::Effect;
 use super::rpc::Id;
 
 /// One line of the journal that the engine decides on.
@@ -286,6 +289,12 @@ pub struct Summary {
     pub rules: Vec<RuleTally>,
     /// One for each gate that was closed at least once, in order of its end.
     pub gates: Vec<GateEntry>,
+    /// What rules did to the wire, in the order in which it happened; the first ten thousand.
+    pub effects: Vec<Effect>,
+    /// How many effects there were beyond those.
+    pub more_effects: u64,
+    /// The method of the request that an exchange's POST carries, by the exchange's key (session / exchange).
+    pub methods: BTreeMap<String, String>,
     /// How many sessions there were.
     pub sessions: u64,
     /// How many exchanges there were.

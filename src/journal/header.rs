@@ -78,6 +78,9 @@ pub struct VerdictLine {
     pub rules: Vec<RuleLine>,
     /// What became of the gates, a line for each rule and kind of opening, in words.
     pub gates: Vec<String>,
+    /// What rules did to the wire, a line for each effect, the many folded, in words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub effects: Vec<String>,
 }
 
 /// How often a rule was selected, fired and was effective.

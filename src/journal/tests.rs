@@ -126,7 +126,7 @@ fn entries() -> Vec<Entry> {
 fn verdict() -> VerdictLine {
     let rule = RuleLine { name: "late/hold".to_owned(), matched: 2, fired: 1, effective: 0, optional: true };
     let gates = vec!["late/hold: 1 still closed".to_owned()];
-    VerdictLine { exit: 4, why: "it never fired".to_owned(), rules: vec![rule], gates }
+    VerdictLine { exit: 4, why: "it never fired".to_owned(), rules: vec![rule], gates, ..VerdictLine::default() }
 }
 
 fn written(scratch: &Scratch) -> Vec<u8> {

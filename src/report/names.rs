@@ -2,6 +2,8 @@
 //!
 //! The one rule: a name holds the JSON-RPC id of the key, so that a reader finds it again in his own log.
 
+use std::collections::BTreeMap;
+
 /// The name of an exchange's stream, from its own part of the key: `post:1` is `POST id 1`, or `POST tools/call id 1`
 /// where its method is known.
 #[must_use]
@@ -25,15 +27,40 @@ pub fn stream(own: &str, method: Option<&str>) -> String {
     name + &again
 }
 
-/// A point by its key, in words: `s1/post:1/end#1` is `end of POST id 1`. Text that is no key is returned as it is.
+/// The methods of exchanges, by their keys (session / exchange).
+pub type Methods = BTreeMap<String, String>;
+
+/// A point by its key, in words: `s1/post:1/end#1` is `end of POST tools/call id 1`, and `s1/post:1/block#2` is `block 2 of`
+/// it. Text that is no key is returned as it is.
 #[must_use]
-pub fn point(key: &str) -> String {
-    let mut parts = key.splitn(2, '/').skip(1).flat_map(|rest| rest.rsplitn(2, '/'));
-    match (parts.next(), parts.next()) {
-        (Some(point), Some(own)) if point.contains('#') => {
-            format!("{} of {}", point.split('#').next().unwrap_or(point), stream(own, None))
+pub fn point(key: &str, methods: &Methods) -> String {
+    match key.rsplit_once('/') {
+        Some((exchange, point)) if exchange.contains('/') && point.contains('#') => {
+            point_of(key, &exchange_stream(exchange, methods))
         }
         _ => key.to_owned(),
+    }
+}
+
+/// A point by its key, on a stream of this name.
+#[must_use]
+pub fn point_of(key: &str, stream: &str) -> String {
+    format!("{} of {stream}", place(key.rsplit('/').next().unwrap_or(key)))
+}
+
+/// The name of an exchange's stream, from its whole key.
+#[must_use]
+pub fn exchange_stream(key: &str, methods: &Methods) -> String {
+    let own = key.split_once('/').map_or(key, |(_, own)| own);
+    stream(own, methods.get(key).map(String::as_str))
+}
+
+/// A point's own part of its key: `end#1` is `end`, there is one; `block#2` is `block 2`.
+fn place(point: &str) -> String {
+    match point.split_once('#') {
+        Some((kind, number)) if kind.starts_with("block") => format!("{} {number}", kind.replace("block.", "")),
+        Some((kind, _)) => kind.to_owned(),
+        None => point.to_owned(),
     }
 }
 
@@ -61,7 +88,12 @@ mod tests {
 
     #[test]
     fn a_point_is_called_by_its_stream_and_other_words_are_left_alone() {
-        assert_eq!(point("s1/post:1/end#1"), "end of POST id 1");
+        let methods = Methods::from([("s1/post:1".to_owned(), "tools/call".to_owned())]);
+        let point = |key| point(key, &methods);
+        assert_eq!(point("s1/post:1/end#1"), "end of POST tools/call id 1");
+        assert_eq!(point("s2/post:1/end#1"), "end of POST id 1", "another session's");
+        assert_eq!(point("s1/post:1/block#2"), "block 2 of POST tools/call id 1");
+        assert_eq!(point("s1/get:1/block.comment#3"), "comment 3 of GET");
         assert_eq!(point("s1/other:PUT:/a/b/request#1"), "request of other:PUT:/a/b");
         for words in ["k/kill-get fired", "the window is full", "250 ms"] {
             assert_eq!(point(words), words);

@@ -58,6 +58,7 @@ fn judged(line: &VerdictLine) -> String {
         let _ = writeln!(text, "  {name}: matched {matched}, fired {fired}, effective {effective}{may}");
     }
     line.gates.iter().for_each(|gate| _ = writeln!(text, "  gate {gate}"));
+    line.effects.iter().for_each(|effect| _ = writeln!(text, "  did  {effect}"));
     let _ = writeln!(text, "  exit {}: {}", line.exit, line.why);
     text
 }

@@ -2,12 +2,15 @@
 //!
 //! The one rule: a run that tested nothing is not green. Every reason is listed; the first of them is the exit status.
 
+mod effects;
+
 use std::fmt;
 
-use super::names;
+use super::names::{self, Methods};
 use super::words::{count, span};
 use crate::engine::record::{GateEntry, Opened, RuleTally, Summary};
 use crate::journal::{RuleLine, VerdictLine};
+use crate::profile::Doubt;
 
 /// What a verdict is made from.
 #[derive(Debug, Clone, Default)]
@@ -24,6 +27,8 @@ pub struct Facts {
     pub again: String,
     /// What became of the journal, in words.
     pub journal: Option<String>,
+    /// What is doubtful in the profiles.
+    pub doubts: Vec<Doubt>,
 }
 
 /// How the command behind the proxy ended.
@@ -79,7 +84,9 @@ impl Verdict {
     #[must_use]
     pub fn line(&self) -> VerdictLine {
         let Reason { code, why } = self.exit();
-        let gates = gate_groups(&self.facts.summary.gates);
+        let summary = &self.facts.summary;
+        let gates = gate_groups(&summary.gates, &summary.methods);
+        let effects = effects::lines(summary);
         let rules = self.facts.summary.rules.iter().cloned().map(|rule| RuleLine {
             name: rule.name,
             matched: rule.matched,
@@ -87,7 +94,13 @@ impl Verdict {
             effective: rule.effective,
             optional: rule.optional,
         });
-        VerdictLine { exit: code, why, rules: rules.collect(), gates }
+        VerdictLine { exit: code, why, rules: rules.collect(), gates, effects }
+    }
+
+    /// What was doubtful in the text of rules that then matched nothing.
+    fn doubts(&self) -> impl Iterator<Item = &Doubt> {
+        let unmatched = |name: &str| self.facts.summary.rules.iter().any(|rule| rule.name == name && rule.matched == 0);
+        self.facts.doubts.iter().filter(move |doubt| unmatched(&doubt.rule))
     }
 
     /// Every reason not to end with 0, in order of weight.
@@ -102,7 +115,9 @@ impl fmt::Display for Verdict {
         let summary = &self.facts.summary;
         writeln!(f, "mishap: verdict")?;
         write_rules(f, &summary.rules)?;
-        gate_groups(&summary.gates).iter().try_for_each(|line| writeln!(f, "  gate {line}"))?;
+        gate_groups(&summary.gates, &summary.methods).iter().try_for_each(|line| writeln!(f, "  gate {line}"))?;
+        effects::lines(summary).iter().try_for_each(|line| writeln!(f, "  did  {line}"))?;
+        self.doubts().try_for_each(|doubt| writeln!(f, "  {}", doubt.problem))?;
         if self.reasons.len() > 1 {
             self.reasons.iter().try_for_each(|reason| writeln!(f, "  exit {}: {}", reason.code, reason.why))?;
         }
@@ -133,7 +148,7 @@ fn write_rules(f: &mut fmt::Formatter<'_>, rules: &[RuleTally]) -> fmt::Result {
 }
 
 /// One line for each rule and kind of opening: twenty sessions are one line, not twenty.
-fn gate_groups(gates: &[GateEntry]) -> Vec<String> {
+fn gate_groups(gates: &[GateEntry], methods: &Methods) -> Vec<String> {
     let mut groups: Vec<Vec<&GateEntry>> = Vec::new();
     for gate in gates {
         let alike = |group: &&mut Vec<&GateEntry>| group[0].rule == gate.rule && kind(group[0]) == kind(gate);
@@ -142,7 +157,7 @@ fn gate_groups(gates: &[GateEntry]) -> Vec<String> {
             None => groups.push(vec![gate]),
         }
     }
-    groups.iter().map(|group| format!("{}: {}", group[0].rule, opening(group))).collect()
+    groups.iter().map(|group| format!("{}: {}", group[0].rule, opening(group, methods))).collect()
 }
 
 fn kind(gate: &GateEntry) -> std::mem::Discriminant<Opened> {
@@ -152,18 +167,18 @@ fn kind(gate: &GateEntry) -> std::mem::Discriminant<Opened> {
 /// What became of one gate, in words.
 #[must_use]
 pub fn gate_words(gate: &GateEntry) -> String {
-    opening(&[gate]).trim_start_matches("1 ").to_owned()
+    opening(&[gate], &Methods::new()).trim_start_matches("1 ").to_owned()
 }
 
 /// What became of gates of one rule that all opened in the same way. `group` is not empty.
-fn opening(group: &[&GateEntry]) -> String {
+fn opening(group: &[&GateEntry], methods: &Methods) -> String {
     let number = group.len();
     let held = held(group);
     match &group[0].opened {
         Opened::By(what) if what.starts_with("the window ") => windows(group),
-        Opened::By(what) => format!("{number} opened {}{}, after {held}", cause(what), others(group, what)),
+        Opened::By(what) => format!("{number} opened {}{}, after {held}", cause(what, methods), others(group, what)),
         Opened::Already(what) => {
-            format!("{number} not held: {} had already passed{}", names::point(what), others(group, what))
+            format!("{number} not held: {} had already passed{}", names::point(what, methods), others(group, what))
         }
         Opened::Limit => format!("{number} let go at the limit, after {held}, with the condition under way"),
         Opened::Vacuous => format!("{number} let go at the limit, after {held}, with nothing under way to open it"),
@@ -184,10 +199,10 @@ fn kept(group: &[&GateEntry]) -> String {
 }
 
 /// What opened a gate: a point, or the firing of a rule.
-fn cause(what: &str) -> String {
+fn cause(what: &str, methods: &Methods) -> String {
     match what.strip_suffix(" fired") {
         Some(rule) => format!("when {} fired", rule.rsplit('/').next().unwrap_or(rule)),
-        None => format!("by {}", names::point(what)),
+        None => format!("by {}", names::point(what, methods)),
     }
 }
 

@@ -7,6 +7,7 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use crate::engine::condition::{Condition, Leg};
+use crate::engine::effects::{Did, Outcome};
 use crate::engine::engine::Engine;
 use crate::engine::event::{Ending, Fate, Inside};
 use crate::engine::fault::{Act, Fault, FaultTable, Turn};
@@ -208,6 +209,10 @@ impl Act for Cut {
 
     fn changes(&self, _: At) -> bool {
         true
+    }
+
+    fn told(&self, engine: &Engine, outcome: &Outcome<'_>) -> Option<Did> {
+        engine.was_cut(outcome)
     }
 
     fn explain(&self) -> String {

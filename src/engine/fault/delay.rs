@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::engine::condition::Time;
+use crate::engine::effects::{Did, Outcome};
 use crate::engine::engine::Engine;
 use crate::engine::fault::{Act, Fault, FaultTable, Turn, unchecked};
 use crate::engine::language::params::Params;
@@ -60,6 +61,10 @@ impl Act for Delay {
     // An answer of a known length has ended for its client with its last byte, whatever is kept behind it.
     fn changes(&self, at: At) -> bool {
         at == At::End
+    }
+
+    fn told(&self, _: &Engine, outcome: &Outcome<'_>) -> Option<Did> {
+        outcome.delayed()
     }
 
     fn explain(&self) -> String {

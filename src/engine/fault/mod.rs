@@ -12,6 +12,7 @@ pub mod rewrite;
 mod unbuilt;
 
 use super::condition::{Condition, Time};
+use super::effects::{Did, Outcome};
 use super::engine::Engine;
 use super::event::Moment;
 use super::language::params::Params;
@@ -124,6 +125,11 @@ pub(crate) trait Act {
         at == At::Block
     }
 
+    /// What it has done to a point whose fate is known, for the verdict; what a hold did its gate says.
+    fn told(&self, _: &Engine, _: &Outcome<'_>) -> Option<Did> {
+        None
+    }
+
     /// Whether it wants the server to feel that something waits.
     fn presses(&self) -> bool {
         false
@@ -170,6 +176,10 @@ impl Fault {
 
     pub(super) fn changes(&self, at: At) -> bool {
         self.acting().changes(at)
+    }
+
+    pub(super) fn told(&self, engine: &Engine, outcome: &Outcome<'_>) -> Option<Did> {
+        self.acting().told(engine, outcome)
     }
 
     pub(super) fn presses(&self) -> bool {

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::engine::effects::{Did, Outcome};
 use crate::engine::engine::{Engine, LANE_LIMIT};
 use crate::engine::event::{ExchangeId, Moment};
 use crate::engine::exchange::Late;
@@ -96,6 +97,10 @@ impl Act for Move {
         if get && self.to == MoveTo::Get {
             slips.wrong(spot, "`move` to the stream on which it came", "write to = \"post\", or match another stream");
         }
+    }
+
+    fn told(&self, engine: &Engine, outcome: &Outcome<'_>) -> Option<Did> {
+        engine.moved(outcome, self.copy)
     }
 
     fn explain(&self) -> String {

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::engine::draw::Draw;
+use crate::engine::effects::{Did, Outcome};
 use crate::engine::engine::Engine;
 use crate::engine::event::{ExchangeId, Moment};
 use crate::engine::fault::{Act, Fault, FaultTable, Turn, unchecked};
@@ -114,6 +115,10 @@ impl Act for Reorder {
             let what = format!("`order` has {} places and the window {}", places.len(), self.window);
             slips.wrong(spot, what, "write a place for each block of the window");
         }
+    }
+
+    fn told(&self, engine: &Engine, outcome: &Outcome<'_>) -> Option<Did> {
+        engine.left_a_window(outcome)
     }
 
     fn explain(&self) -> String {

@@ -73,7 +73,7 @@ fn on_its_own(point: &PointEntry, owner: &OwnerEntry) -> bool {
 
 fn message(rpc: &RpcEntry) -> String {
     let method = rpc.method.as_deref().unwrap_or("(unknown)");
-    let id = rpc.id.as_ref().map(|id| format!(" id {}", text(id))).unwrap_or_default();
+    let id = rpc.id.as_ref().map(|id| format!(" id{NO_BREAK}{}", text(id))).unwrap_or_default();
     let name = rpc.name.as_ref().map(|name| format!(" \"{name}\"")).unwrap_or_default();
     let kind = match rpc.kind.as_str() {
         "response" => "answer to",

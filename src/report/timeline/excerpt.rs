@@ -16,7 +16,7 @@ const COLUMNS: usize = 80;
 const SPARED: usize = 2;
 
 /// The line above the rows.
-const HEADING: &str = "  time  stream              client  proxy  server\n";
+const HEADING: &str = "  time  stream                client  proxy  server\n";
 
 /// Draws the points at which rules acted, what opened their gates, the requests that began those exchanges, and what
 /// the client cancelled.

@@ -1,15 +1,15 @@
 //! The drawing of a row: time, stream, three lanes, text. It knows arrows and columns, nothing of MCP.
 
 /// The columns that a label has, and that everything before the text has.
-const LABEL: usize = 18;
-const BEFORE_TEXT: usize = 49;
+const LABEL: usize = 20;
+const BEFORE_TEXT: usize = 51;
 
 /// A space at which a text is not broken.
 pub(super) const NO_BREAK: char = '\u{a0}';
 
 /// The line above the rows.
 pub(super) const HEADING: &str = "
-    time  stream              client  proxy  server  ■ held   ✗ stopped   ! what a rule did
+    time  stream                client  proxy  server  ■ held   ✗ stopped   ! what a rule did
 ";
 
 /// What is drawn between two lanes.
@@ -88,11 +88,17 @@ fn lanes(client: Arrow, mark: Mark, server: Arrow) -> String {
     format!("│{}{mark}{}│", arrow(client), arrow(server))
 }
 
+/// A label that fits its column; what goes is before the id, which tells one stream from another.
 fn shortened(label: &str) -> String {
     if label.chars().count() <= LABEL {
         return label.to_owned();
     }
-    label.chars().take(LABEL - 1).chain(['…']).collect()
+    let id = label.rfind(" id ").map_or("", |at| &label[at..]);
+    let room = (LABEL - 1).saturating_sub(id.chars().count());
+    if room < LABEL / 3 {
+        return label.chars().take(LABEL - 1).chain(['…']).collect();
+    }
+    label.chars().take(room).chain(['…']).chain(id.chars()).collect()
 }
 
 /// Breaks text at spaces, or inside a word that is longer than `width`; a no-break space becomes a space. At least

@@ -127,19 +127,19 @@ fn a_held_request_is_drawn_where_it_came_and_where_it_left_with_what_let_it_go()
 mishap 0.1.0, 2026-01-02T03:04:05.678Z, seed 42
 http://127.0.0.1:4000 -> http://127.0.0.1:3000/mcp
 
-    time  stream              client  proxy  server  ■ held   ✗ stopped   ! what a rule did
-   0.001  POST 1 initialize   │──────▶│──────▶│  request initialize id 0
-   0.002  GET                 │──────▶■       │  GET /mcp
-   0.003  POST 2 tools/call   │──────▶│──────▶│  request tools/call id 1
-   0.004  POST 2 tools/call   │◀──────│◀──────│  200 text/event-stream
-   0.005  POST 2 tools/call   │◀──────│◀──────│  #1 request sampling/createMessage id 0
-   0.006  POST 3 answer       │──────▶│──────▶│  answer to sampling/createMessage id 0,
-                              │       │       │    owner tools/call id 1
-   0.007  POST 2 tools/call   │◀──────│◀──────│  #2 answer to tools/call id 1
-   0.008  POST 2 tools/call   │◀──────│◀──────│  end: eof
-   0.009  GET                 │       ■──────▶│  GET /mcp
-                              │       │       │  ! hold-get: held 7.0 ms until
-                              │       │       │    end of POST 2 tools/call
+    time  stream                client  proxy  server  ■ held   ✗ stopped   ! what a rule did
+   0.001  POST initialize id 0  │──────▶│──────▶│  request initialize id 0
+   0.002  GET                   │──────▶■       │  GET /mcp
+   0.003  POST tools/call id 1  │──────▶│──────▶│  request tools/call id 1
+   0.004  POST tools/call id 1  │◀──────│◀──────│  200 text/event-stream
+   0.005  POST tools/call id 1  │◀──────│◀──────│  #1 request sampling/createMessage id 0
+   0.006  POST answer id 0      │──────▶│──────▶│  answer to sampling/createMessage id 0,
+                                │       │       │    owner tools/call id 1
+   0.007  POST tools/call id 1  │◀──────│◀──────│  #2 answer to tools/call id 1
+   0.008  POST tools/call id 1  │◀──────│◀──────│  end: eof
+   0.009  GET                   │       ■──────▶│  GET /mcp
+                                │       │       │  ! hold-get: held 7.0 ms until
+                                │       │       │    end of POST tools/call id 1
 no last line: the run did not end by itself, entries may be missing
 ";
     assert_eq!(timeline(&get_opens_late().lines), expected);
@@ -174,7 +174,7 @@ fn waits_behind() -> Story {
 #[test]
 fn what_waits_behind_a_held_block_is_drawn_after_it_and_says_so() {
     let rows = waits_behind().rows();
-    let drawn: Vec<_> = rows.iter().map(|row| row.chars().skip(30).collect::<String>()).collect();
+    let drawn: Vec<_> = rows.iter().map(|row| row.chars().skip(32).collect::<String>()).collect();
     let expected = [
         "│──────▶│──────▶│  request tools/call id 1",
         "│       ■◀──────│  #1 notification notifications/progress",
@@ -204,7 +204,7 @@ fn what_a_client_that_left_never_got_is_drawn_where_it_waited_and_where_the_clie
     story.gate("p/r", "s1/post:1/block#1", Opened::Left, 2_000);
     story.point("s1/post:1/leave#1", "post", |point| point.ending = Some("fin".to_owned()));
     let rows = story.rows();
-    let drawn: Vec<_> = rows.iter().map(|row| row.chars().skip(30).collect::<String>()).collect();
+    let drawn: Vec<_> = rows.iter().map(|row| row.chars().skip(32).collect::<String>()).collect();
     let expected = [
         "│       ■◀──────│  #1 block",
         "│       ■◀──────│  #2 block (waits behind #1)",
@@ -251,9 +251,9 @@ fn a_cut_stops_the_block_at_the_proxy_and_its_end_says_what_was_made_of_it() {
         point.rules = vec!["lost/cut".to_owned()];
     });
     let rows = story.rows();
-    assert_eq!(rows[1], "   0.002  POST 1 tools/call   │       ✗◀──────│  #1 answer to tools/call id 1");
-    assert_eq!(rows[2], "                              │       │       │  ! cut: cut, reset");
-    assert_eq!(rows[3], "   0.003  POST 1 tools/call   │◀──────✗       │  end: reset, by a rule");
+    assert_eq!(rows[1], "   0.002  POST tools/call id 1  │       ✗◀──────│  #1 answer to tools/call id 1");
+    assert_eq!(rows[2], "                                │       │       │  ! cut: cut, reset");
+    assert_eq!(rows[3], "   0.003  POST tools/call id 1  │◀──────✗       │  end: reset, by a rule");
 }
 
 #[test]
@@ -269,9 +269,9 @@ fn a_moved_message_arrives_on_one_stream_and_leaves_on_the_other() {
     });
     story.fired("other/move", "s1/post:1/block#1", "move");
     let rows = story.rows();
-    assert_eq!(rows[2], "   0.003  POST 1 tools/call   │       ■◀──────│  #1 request elicitation/create id 0,");
-    assert_eq!(rows[4], "   0.003  GET                 │◀──────■       │  #1 request elicitation/create id 0,");
-    assert_eq!(rows[6], "                              │       │       │  ! move");
+    assert_eq!(rows[2], "   0.003  POST tools/call id 1  │       ■◀──────│  #1 request elicitation/create id 0,");
+    assert_eq!(rows[4], "   0.003  GET                   │◀──────■       │  #1 request elicitation/create id 0,");
+    assert_eq!(rows[6], "                                │       │       │  ! move");
 }
 
 #[test]
@@ -286,9 +286,9 @@ fn an_answer_of_the_proxy_itself_comes_from_no_server_and_says_that_no_rule_made
     let rows = story.rows();
     assert_eq!(
         rows[1],
-        "   0.002  POST 1 ping         │◀──────│       │  502 by the proxy, not injected: upstream-refused"
+        "   0.002  POST ping id 1        │◀──────│       │  502 by the proxy, not injected: upstream-refused"
     );
-    assert_eq!(rows[2], "   0.003  POST 1 ping         │◀──────│       │  end: eof");
+    assert_eq!(rows[2], "   0.003  POST ping id 1        │◀──────│       │  end: eof");
 }
 
 #[test]
@@ -298,10 +298,10 @@ fn what_was_never_let_go_and_what_came_too_late_is_said() {
     story.point("s1/get:1/request#1", "get", nowhere(PointFate::Withheld));
     story.point("s1/get:1/block#1", "get", nowhere(PointFate::Gone));
     let rows = story.rows();
-    assert_eq!(rows[0], "   0.001  GET                 │──────▶■       │  request (never let go)");
+    assert_eq!(rows[0], "   0.001  GET                   │──────▶■       │  request (never let go)");
     assert_eq!(
         rows[1],
-        "   0.002  GET                 │       │◀──────│  #1 block (never delivered: the client was gone)"
+        "   0.002  GET                   │       │◀──────│  #1 block (never delivered: the client was gone)"
     );
 }
 
@@ -335,18 +335,25 @@ fn notes_parties_and_losses_are_in_it() {
     let rows: Vec<_> = text.lines().skip(2).collect();
     assert_eq!(
         rows[0],
-        "   0.005                      │       │       │  session 1: probe 1.2 and shop 1.2, 2025-06-18"
+        "   0.005                        │       │       │  session 1: probe 1.2 and shop 1.2, 2025-06-18"
     );
-    assert_eq!(rows[1], "   0.006                      │       │       │  note: asked for identity");
+    assert_eq!(rows[1], "   0.006                        │       │       │  note: asked for identity");
     assert!(rows[2].starts_with("missing: 3 "), "{text}");
 }
 
 #[test]
 fn the_verdict_stands_at_the_end() {
     let rule = RuleLine { name: "p/a".to_owned(), matched: 2, fired: 1, ..RuleLine::default() };
-    let line = VerdictLine { exit: 4, why: "so".to_owned(), rules: vec![rule], gates: vec!["p/a: 1".to_owned()] };
+    let line = VerdictLine {
+        exit: 4,
+        why: "so".to_owned(),
+        rules: vec![rule],
+        gates: vec!["p/a: 1".to_owned()],
+        effects: vec!["p/a: cut GET".to_owned()],
+    };
     let text = timeline(&[Line::Verdict(line), Line::Closed(Footer::default())]);
-    let expected = "\nverdict\n  p/a: matched 2, fired 1, effective 0\n  gate p/a: 1\n  exit 4: so\n";
+    let expected =
+        "\nverdict\n  p/a: matched 2, fired 1, effective 0\n  gate p/a: 1\n  did  p/a: cut GET\n  exit 4: so\n";
     assert!(text.ends_with(expected), "{text}");
 }
 
@@ -355,5 +362,5 @@ fn a_resume_is_named_after_the_stream_it_continues() {
     let mut story = Story::default();
     story.point("s1/post:1/request#1", "post", |point| point.rpc = rpc("request", "tools/call", Some("1")));
     story.point("s1/resume:1(post:1)/request#1", "resume", |_| ());
-    assert!(story.rows()[1].contains("  resume of POST 1  "), "{:?}", story.rows());
+    assert!(story.rows()[1].contains("  resume of POST id 1  "), "{:?}", story.rows());
 }

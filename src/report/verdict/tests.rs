@@ -12,7 +12,8 @@ fn gate(rule: &str, opened: Opened, held: u64) -> GateEntry {
 }
 
 fn run(rules: &[RuleTally], gates: &[GateEntry]) -> Facts {
-    let summary = Summary { rules: rules.to_vec(), gates: gates.to_vec(), sessions: 1, exchanges: 4 };
+    let summary =
+        Summary { rules: rules.to_vec(), gates: gates.to_vec(), sessions: 1, exchanges: 4, ..Summary::default() };
     Facts { summary, seed: 42, again: "mishap run --seed 42".to_owned(), ..Facts::default() }
 }
 

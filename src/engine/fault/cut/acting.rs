@@ -64,6 +64,7 @@ impl Engine {
             (Leg::Server, OtherLeg::Drain | OtherLeg::Keep) => (Ending::Stall, as_fate(cut.ending)),
         };
         let settle = settle.filter(|_| client == Ending::Reset);
+        self.cut_finds(id, point, inside.as_ref(), server);
         match cut.lasting.filter(|_| cut.leg == Leg::Server && client == Ending::Stall) {
             Some(lasting) => self.silence_client(now, id, rule, now + lasting),
             None => self.cut_client(now, id, rule, client, inside, settle),
@@ -81,6 +82,7 @@ impl Engine {
         self.effective(rule);
         self.log_firing(now, rule, point);
         self.out.push(Command::CutConnection { conn, ending: cut.ending });
+        self.tell_connection_cut(rule, point, conn, cut.ending);
     }
 
     fn cut_client(
