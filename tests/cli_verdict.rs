@@ -115,7 +115,7 @@ mod tests {
         for expected in [
             "verdict\n  mine/late: matched 1, fired 1, effective 1\n  gate mine/late: 1 opened by ",
             "\n  exit 0: every rule was effective\n",
-            "  GET                 │",
+            "  GET                   │",
             "  POST tools/call id 7  │◀──────│◀──────│  end: eof",
             "! late: held ",
             "end of POST tools/call id 7",

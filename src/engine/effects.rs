@@ -105,7 +105,7 @@ pub(super) struct Reached {
 
 /// What became of a point.
 #[derive(Debug)]
-pub(super) struct Outcome<'a> {
+pub(crate) struct Outcome<'a> {
     pub(super) point: &'a Point,
     pub(super) fate: PointFate,
     /// When it left, in time and sequence.

@@ -15,6 +15,9 @@ const COLUMNS: usize = 80;
 /// The columns of a timeline's row that hold tens of seconds: an excerpt is of a run that is over sooner.
 const SPARED: usize = 2;
 
+/// What stands before a message's id.
+const ID: &str = " id\u{a0}";
+
 /// The line above the rows.
 const HEADING: &str = "  time  stream                client  proxy  server\n";
 
@@ -31,6 +34,10 @@ pub fn excerpt(entries: &[Entry]) -> String {
         // On the stream of a call it is clear whose a message is; among so few it is clear which one, too.
         row.text.truncate(row.text.find(", owner").unwrap_or(row.text.len()));
         row.text = without_ordinal(&row.text).to_owned();
+        // The id of an answer is that of its stream's name.
+        if row.text.contains("answer to ") {
+            row.text.truncate(row.text.find(ID).unwrap_or(row.text.len()));
+        }
         draw(&row, COLUMNS + SPARED, &mut drawn);
     }
     let shown = drawn.lines().map(|line| format!("{}\n", line.chars().skip(SPARED).collect::<String>()));
