@@ -2,29 +2,17 @@
 
 use mishap::engine::record::PointFate;
 
-use crate::common::peer::{End, Peer};
+use crate::common::peer::End;
 use crate::common::upstream::Upstream;
 use crate::common::wire::Closed;
-use crate::rim::{Rim, point};
-
-const SSE: &str = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n";
-
-/// A stream that is open on both legs.
-fn streaming(upstream: &Upstream, rim: &Rim) -> (Peer, Peer) {
-    let mut client = rim.getting();
-    let mut server = upstream.next();
-    server.request();
-    server.send(SSE);
-    client.answer();
-    (client, server)
-}
+use crate::rim::{Rim, SSE, point};
 
 #[test]
 fn what_the_server_does_in_mid_body_the_client_sees() {
     let upstream = Upstream::listen();
     for rim in Rim::both(&upstream) {
         for (end, seen) in [(End::Fin, End::Fin), (End::Reset, End::Reset)] {
-            let (mut client, mut server) = streaming(&upstream, &rim);
+            let (mut client, mut server) = rim.streaming(&upstream);
             server.send_chunk("data: 1\n\n");
             client.sees("data: 1\n\n");
             match end {
@@ -60,7 +48,7 @@ fn a_client_that_leaves_is_seen_by_the_server() {
         for mid_body in [false, true] {
             for (reset, seen) in [(false, Closed::Fin), (true, Closed::Reset)] {
                 let (client, mut server) = if mid_body {
-                    streaming(&upstream, &rim)
+                    rim.streaming(&upstream)
                 } else {
                     let client = rim.getting();
                     let mut server = upstream.next();
@@ -85,7 +73,7 @@ fn nothing_is_lost_before_the_servers_end() {
     for rim in Rim::both(&upstream) {
         for (count, size) in [(1, 20), (7, 20), (200, 20), (1, 65536), (40, 65536)] {
             for reset in [false, true] {
-                let (mut client, server) = streaming(&upstream, &rim);
+                let (mut client, server) = rim.streaming(&upstream);
                 let event = [b"data: ".to_vec(), vec![b'x'; size], b"\n\n".to_vec()].concat();
                 let chunk = [format!("{:x}\r\n", event.len()).as_bytes(), &event, b"\r\n"].concat();
                 let sent = server.send_beside(chunk.repeat(count));

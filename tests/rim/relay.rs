@@ -2,9 +2,7 @@
 
 use crate::common::peer::End;
 use crate::common::upstream::Upstream;
-use crate::rim::Rim;
-
-const SSE: &str = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n";
+use crate::rim::{Rim, SSE};
 
 // A proxy that waits for the first event, or for more of it, deadlocks here.
 #[test]
@@ -116,11 +114,7 @@ fn sixty_streams_run_side_by_side() {
 fn a_client_that_does_not_read_stops_the_server() {
     let upstream = Upstream::listen();
     for rim in Rim::both(&upstream) {
-        let mut client = rim.getting();
-        let mut server = upstream.next();
-        server.request();
-        server.send(SSE);
-        client.answer();
+        let (mut client, server) = rim.streaming(&upstream);
         let body = vec![b'x'; 32 << 20];
         let sent = server.send_beside([format!("{:x}\r\n", body.len()).as_bytes(), &body, b"\r\n0\r\n\r\n"].concat());
         // Nothing to wait for here: it must still be writing when the client begins to read.
@@ -209,11 +203,7 @@ fn odd_event_streams_cross_byte_for_byte() {
     let upstream = Upstream::listen();
     for rim in Rim::both(&upstream) {
         for size in [1, 2, 3, 7, ODD.len()] {
-            let mut client = rim.getting();
-            let mut server = upstream.next();
-            server.request();
-            server.send(SSE);
-            client.answer();
+            let (mut client, mut server) = rim.streaming(&upstream);
             for piece in ODD.chunks(size) {
                 server.send_chunk(piece);
                 client.sees(piece);
@@ -246,11 +236,7 @@ fn an_address_for_posts_that_names_the_server_is_made_to_name_the_proxy() {
             let (before, _) = sent.split_at(sent.find("://").unwrap() + 3);
             let expected = if got { [before, "@", after].concat() } else { sent.clone() };
             let more = format!("event: endpoint\ndata: http://{own}/second\n\n");
-            let mut client = rim.getting();
-            let mut server = upstream.next();
-            server.request();
-            server.send(SSE);
-            client.answer();
+            let (mut client, mut server) = rim.streaming(&upstream);
             // In two pieces, so that one ends inside the name.
             let (first, second) = sent.split_at(sent.find("://").unwrap() + 6);
             server.send_chunk(first);
@@ -268,11 +254,7 @@ fn an_address_for_posts_that_names_the_server_is_made_to_name_the_proxy() {
 fn an_address_that_breaks_off_is_passed_on_as_far_as_it_came() {
     let upstream = Upstream::listen();
     for rim in Rim::both(&upstream) {
-        let mut client = rim.getting();
-        let mut server = upstream.next();
-        server.request();
-        server.send(SSE);
-        client.answer();
+        let (mut client, mut server) = rim.streaming(&upstream);
         server.send_chunk("event: endpoint\ndata: http://127.0");
         client.sees("event: endpoint\ndata: ");
         server.leave();

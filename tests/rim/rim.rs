@@ -16,6 +16,9 @@ use crate::common::scratch::Scratch;
 use crate::common::upstream::Upstream;
 use crate::common::wire::{PATIENCE, Wire};
 
+/// The head of a stream of events.
+pub(crate) const SSE: &str = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n";
+
 /// A running proxy.
 #[derive(Debug)]
 pub(crate) struct Rim {
@@ -138,6 +141,16 @@ impl Rim {
         let mut client = self.client();
         client.send(self.request("GET /mcp HTTP/1.1\r\nHost: @\r\nAccept: text/event-stream\r\n\r\n"));
         client
+    }
+
+    /// Opens a stream on both legs. Returns its client and its server.
+    pub(crate) fn streaming(&self, upstream: &Upstream) -> (Peer, Peer) {
+        let mut client = self.getting();
+        let mut server = upstream.next();
+        server.request();
+        server.send(SSE);
+        client.answer();
+        (client, server)
     }
 }
 
