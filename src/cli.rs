@@ -80,7 +80,8 @@ pub struct RunArgs {
     /// Write what crossed and what was decided to this file (NDJSON; see `mishap report`).
     #[arg(long, value_name = "FILE")]
     pub journal: Option<PathBuf>,
-    /// Start the server with this shell command, {port} being a free port, and stop it at the end.
+    /// Start the server with this shell command, {port} being a free port, and stop it at the end. It must stay in the
+    /// foreground.
     #[arg(long, value_name = "CMD")]
     pub serve: Option<String>,
     /// How long --serve may take until it answers HTTP.

@@ -6,14 +6,16 @@ use std::process::ExitCode;
 use clap::error::ErrorKind as Usage;
 use mishap::cli::Cli;
 use mishap::command::{Exit, execute};
+use mishap::log::Log;
 use tracing_subscriber::EnvFilter;
 
 fn main() -> ExitCode {
+    let Ok(log) = Log::to_stderr() else { return ExitCode::FAILURE };
     // Whole lines: behind `run` the command's and the server's stand between them, and none may stand inside one.
-    let mut err = io::LineWriter::new(io::stderr());
+    let mut err = io::LineWriter::new(log.behind());
     let exit = match Cli::read(std::env::args_os()) {
         Ok(cli) => {
-            log_to_stderr(cli.verbose);
+            begin(log, cli.verbose);
             // A reader that has seen enough is no failure.
             execute(cli, &mut io::stdout(), &mut err).unwrap_or_else(|error| match error.kind() {
                 ErrorKind::BrokenPipe => Exit::DONE,
@@ -41,7 +43,8 @@ fn usage(error: &clap::Error) -> Exit {
     }
 }
 
-fn log_to_stderr(verbose: u8) {
+/// Begins to log.
+fn begin(log: Log, verbose: u8) {
     let level = match verbose {
         0 => "warn",
         1 => "mishap=info,warn",
@@ -49,10 +52,5 @@ fn log_to_stderr(verbose: u8) {
     };
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(level));
     let colour = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-    tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(io::stderr)
-        .with_ansi(colour)
-        .with_target(false)
-        .init();
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(log).with_ansi(colour).with_target(false).init();
 }

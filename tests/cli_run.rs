@@ -23,6 +23,20 @@ mod tests {
         format!("http://{}/mcp", answering(ANSWER))
     }
 
+    /// Whoever reads stderr slowly, or not at all, slows no stream down.
+    #[test]
+    fn a_stderr_that_nobody_reads_holds_nothing_up_and_what_is_missing_is_said() {
+        let mut mishap = Mishap::start_unread(&["-vv", "run", "-u", &url()]);
+        let printed = mishap.line();
+        for _ in 0..600 {
+            assert_eq!(post(&printed, PING).1, ANSWER);
+        }
+        mishap.signal(Signal::TERM);
+        let ended = mishap.ended();
+        assert_eq!(ended.last(), "mishap: exit 0: all done, no rules");
+        assert!(ended.stderr.contains(" lines of the log missing: stderr was too slow\n"), "{}", ended.stderr);
+    }
+
     /// A shell script behind the proxy.
     fn behind(script: &str) -> Ended {
         Mishap::run(&["run", "-u", &url(), "--seed", "7", "--", "sh", "-c", script])

@@ -295,6 +295,18 @@ mod tests {
         never_begins(&row, &["run", "--serve", "echo boom >&2; exit 3 # {port}"]);
     }
 
+    /// The shell ends at once, before the server it has started answers or after.
+    #[test]
+    fn a_server_that_goes_to_the_background_is_told_to_stay() {
+        let row = row("a server started here that goes to the background");
+        let url = format!("http://{}/mcp", answering(ANSWER));
+        let serve = format!("'{}' run -u {url} -l 127.0.0.1:{{port}} &", binary());
+        row.ends(&Mishap::run(&["run", "--serve", &serve]), 0);
+        let mut mishap = Mishap::start(&["run", "--serve", &serve, "--", "cat"]);
+        mishap.close_stdin();
+        row.ends(&mishap.ended(), 1);
+    }
+
     #[test]
     fn a_server_that_never_answers_is_given_up_and_ended() {
         let row = row("a server started here that never answers");

@@ -10,6 +10,7 @@ pub mod report;
 pub mod run;
 
 use std::io::{self, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::cli::{Cli, Command};
 
@@ -39,11 +40,55 @@ impl Exit {
 ///
 /// When `out` or `err` cannot be written; `BrokenPipe` means that the reader had enough.
 pub fn execute(cli: Cli, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
+    let code = if let Command::Run(args) = &cli.command { run::failure(args) } else { 1 };
+    or_failed(code, || dispatch(cli, out, err))
+}
+
+/// A panic, in whatever task of a run, is a failure of ours as any other: what was started has been ended on its way here.
+fn or_failed(code: u8, work: impl FnOnce() -> io::Result<Exit>) -> io::Result<Exit> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref().copied());
+        Ok(Exit::because(code, format!("a bug in mishap, please report it: {}", text.unwrap_or("a panic"))))
+    })
+}
+
+fn dispatch(cli: Cli, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
     match cli.command {
         Command::Run(args) => run::run(&args, out, err),
         Command::Profiles(args) => profiles::run(args.name.as_deref(), out, err),
         Command::Check(args) => check::run(&args.profiles, out, err),
         Command::Report(args) => report::run(&args, out),
         Command::Demo(args) => demo::run(&args, out, err),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::runtime::Builder;
+    use tokio::task::JoinSet;
+
+    use super::*;
+
+    #[test]
+    fn a_panic_is_a_failure_of_ours_with_its_text() {
+        let exit = or_failed(125, || panic!("no such {}", "place"));
+        let why = "a bug in mishap, please report it: no such place";
+        assert_eq!(exit.expect("nothing was written"), Exit::because(125, why));
+        assert_eq!(or_failed(1, || Ok(Exit::DONE)).expect("nothing was written"), Exit::DONE);
+    }
+
+    // As the proxy's tasks do it: their panics are resumed where they are joined.
+    #[test]
+    fn so_is_one_in_a_task() {
+        let runtime = Builder::new_current_thread().build().expect("there is a runtime");
+        let mut tasks = JoinSet::new();
+        tasks.spawn_on(async { panic!("in a task") }, runtime.handle());
+        let exit = or_failed(1, || {
+            runtime.block_on(async { tasks.join_all().await }).into_iter().next().unwrap_or(Ok(Exit::DONE))
+        });
+        assert_eq!(
+            exit.expect("nothing was written"),
+            Exit::because(1, "a bug in mishap, please report it: in a task")
+        );
     }
 }

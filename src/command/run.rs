@@ -25,6 +25,7 @@ use crate::report::verdict::{Facts, Verdict, gate_words};
 use crate::report::words::count;
 use interrupts::Interrupts;
 use plan::Plan;
+pub(super) use plan::failure;
 use server::Server;
 use work::{Behind, Ended, foreground};
 

@@ -5,7 +5,7 @@
 use std::io::{BufRead as _, BufReader, Read};
 use std::net::SocketAddr;
 use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -34,6 +34,8 @@ pub(crate) struct Ended {
 struct Lines {
     coming: Receiver<String>,
     seen: String,
+    /// Dropped when the reading is to begin.
+    unread: Option<Sender<()>>,
 }
 
 /// The path of the binary under test.
@@ -46,11 +48,19 @@ pub(crate) fn binary() -> &'static str {
 impl Mishap {
     /// Starts it with these words.
     pub(crate) fn start<W: AsRef<str>>(words: &[W]) -> Self {
+        let mut mishap = Self::start_unread(words);
+        mishap.err.unread = None;
+        mishap
+    }
+
+    /// The same, its stderr unread until something is asked of it.
+    pub(crate) fn start_unread<W: AsRef<str>>(words: &[W]) -> Self {
         let mut command = Command::new(binary());
         command.args(words.iter().map(AsRef::as_ref)).env_remove("RUST_LOG");
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("the binary was built");
-        let out = Lines::of(child.stdout.take().expect("it is piped"));
+        let mut out = Lines::of(child.stdout.take().expect("it is piped"));
+        out.unread = None;
         let err = Lines::of(child.stderr.take().expect("it is piped"));
         Self { child, out, err }
     }
@@ -118,6 +128,7 @@ impl Mishap {
 
     /// Waits for its end and that of everything that holds its stdout and stderr.
     pub(crate) fn ended(mut self) -> Ended {
+        self.err.unread = None;
         let (stdout, stderr) = (self.out.rest(), self.err.rest());
         let status = self.child.wait().expect("it can be waited for");
         Ended { code: status.code().expect("it was not ended by a signal"), stdout, stderr }
@@ -144,15 +155,18 @@ impl Ended {
 impl Lines {
     fn of(stream: impl Read + Send + 'static) -> Self {
         let (sender, coming) = channel();
+        let (unread, begun) = channel();
         std::thread::spawn(move || {
+            let _ = begun.recv();
             let lines = BufReader::new(stream).split(b'\n').map_while(Result::ok);
             lines.map(|line| String::from_utf8_lossy(&line).into_owned()).try_for_each(|line| sender.send(line))
         });
-        Self { coming, seen: String::new() }
+        Self { coming, seen: String::new(), unread: Some(unread) }
     }
 
     fn next(&mut self) -> Option<String> {
         use std::sync::mpsc::RecvTimeoutError::{Disconnected, Timeout};
+        self.unread = None;
         match self.coming.recv_timeout(BOUND) {
             Ok(line) => {
                 self.seen += &line;

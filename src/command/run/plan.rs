@@ -64,13 +64,13 @@ impl<'a> Plan<'a> {
 
     /// Ends a run that mishap could not begin or go on with.
     pub(super) fn could_not(&self, why: impl Into<String>) -> Exit {
-        could_not(self.args, why)
+        Exit::because(failure(self.args), why)
     }
 }
 
-/// With a command the low statuses are the command's own.
-fn could_not(args: &RunArgs, why: impl Into<String>) -> Exit {
-    Exit::because(if args.command.is_empty() { 1 } else { 125 }, why)
+/// The exit status of what mishap could not do: with a command the low ones are the command's own.
+pub(in crate::command) fn failure(args: &RunArgs) -> u8 {
+    if args.command.is_empty() { 1 } else { 125 }
 }
 
 fn load(uses: &[String]) -> Result<Loaded, Vec<profile::Problem>> {

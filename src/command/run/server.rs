@@ -98,7 +98,10 @@ impl Server {
         let last = self.output.last.lock().unwrap_or_else(PoisonError::into_inner);
         let said = Vec::from_iter(last.iter().map(String::as_str)).join(" | ");
         let said = if said.is_empty() { "it said nothing".to_owned() } else { format!("it said: {said}") };
-        format!("--serve: the server {} ({said})", status.map_or_else(|error| error.to_string(), how))
+        // It may have left a daemon behind, whose end nobody here would see.
+        let daemon =
+            if status.as_ref().is_ok_and(ExitStatus::success) { "it must stay in the foreground; " } else { "" };
+        format!("--serve: the server {} ({daemon}{said})", status.map_or_else(|error| error.to_string(), how))
     }
 
     /// Asks it to end, gives it and what it started time to do so, and ends what is left.
