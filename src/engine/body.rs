@@ -6,7 +6,7 @@
 use bytes::{Bytes, BytesMut};
 
 use super::engine::Engine;
-use super::event::{ExchangeId, Moment};
+use super::event::{Ending, ExchangeId, Moment};
 use super::exchange::{Body, ClientLeg, JSON_LIMIT, Json, Late, Media, header};
 use super::sse::{Block, BlockKind, Frame, Framer};
 use super::unit::{LaneId, Out, Parcel, Piece, Point};
@@ -35,8 +35,11 @@ impl Engine {
         }
     }
 
-    pub(super) fn data(&mut self, now: Moment, id: ExchangeId, bytes: Bytes) {
+    pub(super) fn data(&mut self, now: Moment, id: ExchangeId, bytes: Bytes, last: bool) {
         let Some(exchange) = self.exchanges.get_mut(&id) else { return };
+        if last {
+            exchange.read_end = Some(Ending::Eof);
+        }
         if bytes.is_empty() {
             return;
         }
@@ -57,6 +60,7 @@ impl Engine {
             }
             Body::Json(json) => self.json(now, id, bytes, json),
         }
+        self.judge_rest(id);
     }
 
     /// What the end of the body completes: a tail passes on, a JSON answer of unknown length is whole. Returns the point
@@ -204,6 +208,9 @@ impl Engine {
     fn pass_piece(&mut self, now: Moment, id: ExchangeId, piece: Piece, bytes: Bytes, points: Vec<(usize, Point)>) {
         let lane = LaneId::Down(id);
         if let Some(fate) = self.cut_off(lane) {
+            if !bytes.is_empty() {
+                self.cut_is_seen(id);
+            }
             for (_, point) in &points {
                 self.write_point(point, fate, None, None);
             }

@@ -142,7 +142,7 @@ impl Engine {
             }
             Event::Request { exchange, body } => self.request(now, exchange, &body),
             Event::Head { exchange, head } => self.head(now, exchange, head),
-            Event::Data { exchange, bytes } => self.data(now, exchange, bytes),
+            Event::Data { exchange, bytes, last } => self.data(now, exchange, bytes, last),
             Event::End { exchange, ending } => self.end(now, exchange, ending),
             Event::Left { exchange, ending } => self.left(now, exchange, ending),
             Event::Passed { unit } => self.passed(now, unit),

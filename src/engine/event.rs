@@ -164,6 +164,8 @@ pub enum Event {
         exchange: ExchangeId,
         /// The bytes, as they came.
         bytes: Bytes,
+        /// Whether the proper end of the answer came with them: [`Event::End`] with `Eof` is next.
+        last: bool,
     },
     /// The server's leg ended; `Eof` is a whole answer. Also when it ended before a head (`Fin` or `Reset`).
     End {

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use bytes::{Bytes, BytesMut};
 
 use super::effects::Reached;
-use super::event::{AnswerHead, ConnId, ExchangeId, Moment, RequestHead};
+use super::event::{AnswerHead, ConnId, Ending, ExchangeId, Moment, RequestHead};
 use super::hash;
 use super::owner::{Belongs, Spoken, Trail};
 use super::rpc::Kind;
@@ -167,6 +167,10 @@ pub(super) struct Exchange {
     pub(super) server: ServerLeg,
     /// When the server's answer ended, in time and sequence.
     pub(super) server_ended: Option<(Moment, u64)>,
+    /// How the server's answer ends, as soon as that was read: its last bytes may just be on their way.
+    pub(super) read_end: Option<Ending>,
+    /// The rule whose cut ended it as it would have ended, as far as is known.
+    pub(super) unseen_cut: Option<usize>,
     /// Cuts that wait for their `when` while the stream goes on.
     pub(super) cuts: Vec<super::unit::ArmedCut>,
     /// Units that were let go and whose last byte is not written yet.
@@ -221,6 +225,8 @@ impl Exchange {
             client: ClientLeg::Open,
             server: ServerLeg::Idle,
             server_ended: None,
+            read_end: None,
+            unseen_cut: None,
             cuts: Vec::new(),
             flying: 0,
             flying_bytes: 0,

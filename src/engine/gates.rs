@@ -89,7 +89,7 @@ impl Engine {
         let point = point.clone();
         match wait.until {
             Until::Hold => {
-                self.effective(wait.rule);
+                self.effective_at(wait.rule, &point);
                 self.ungather(wait.rule, &point);
                 self.close_gate(now, wait.rule, &point, Opened::By(self.words(cause)));
             }
@@ -118,7 +118,7 @@ impl Engine {
                 if wait.until == Until::Hold {
                     self.ungather(wait.rule, &point);
                     if under_way {
-                        self.effective(wait.rule);
+                        self.effective_at(wait.rule, &point);
                     }
                 }
                 let opened = if under_way { Opened::Limit } else { Opened::Vacuous };

@@ -90,6 +90,7 @@ impl Engine {
         let deleted = exchange.stream == Stream::Delete && (200..300).contains(&status);
         let session_id = header(&head.headers, "mcp-session-id").cloned();
         exchange.answer = Some(Answer { head, media });
+        exchange.read_end = exchange.is_empty().then_some(Ending::Eof);
         if exchange.stream != Stream::Other {
             self.sessions.answered(session, id, status, session_id.as_ref());
         }
@@ -106,6 +107,9 @@ impl Engine {
     pub(super) fn end(&mut self, now: Moment, id: ExchangeId, ending: Ending) {
         if !self.exchanges.contains_key(&id) {
             return;
+        }
+        if let Some(exchange) = self.exchanges.get_mut(&id) {
+            exchange.read_end = Some(ending);
         }
         let last = self.last_of_body(now, id);
         let Some(exchange) = self.exchanges.get_mut(&id) else { return };
@@ -176,6 +180,7 @@ impl Engine {
             self.sight((now, point.seq), leg, point, point.exchange);
         }
         if let Some(fate) = self.cut_off(lane) {
+            self.cut_is_seen_by(lane, &point);
             for point in before.iter().chain([&point]) {
                 self.write_point(point, fate, None, None);
             }

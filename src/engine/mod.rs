@@ -37,6 +37,7 @@ mod intake;
 mod leave;
 mod matching;
 mod notebook;
+mod outcome;
 mod owner;
 mod passing;
 mod plan;

@@ -170,6 +170,12 @@ impl Framer {
         frames
     }
 
+    /// Whether a block has begun and has not ended.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.open
+    }
+
     /// The bytes of a block that was never ended, for the end of the stream.
     pub fn take_tail(&mut self) -> Option<Bytes> {
         self.open = false;

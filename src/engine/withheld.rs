@@ -64,7 +64,7 @@ impl Engine {
         let awaited = || self.plan.rules[rule].gate.as_ref().is_some_and(|cond| self.under_way(cond, rule, point));
         let never = self.plan.rules[rule].rule.fault.is_for_good();
         if *ended == Opened::Left && !never && (!point.at.is_towards_server() || awaited()) {
-            self.effective(rule);
+            self.effective_at(rule, point);
         }
     }
 

@@ -15,7 +15,7 @@ pub(crate) fn pump(reading: &mut Reading, exchange: &Arc<Exchange>, untaken: u64
     while exchange.wants_more(untaken) {
         let event = match reading.poll_read(cx) {
             Poll::Pending => return,
-            Poll::Ready(Read::Data(bytes)) => Event::Data { exchange: id, bytes },
+            Poll::Ready(Read::Data(bytes)) => Event::Data { exchange: id, bytes, last: reading.is_whole() },
             Poll::Ready(Read::End(ending)) => Event::End { exchange: id, ending },
             // Heads are awaited by the service future alone.
             Poll::Ready(Read::Head(..)) => continue,

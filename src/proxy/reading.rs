@@ -160,6 +160,11 @@ impl Reading {
         self.end.filter(|_| self.gathered.is_empty())
     }
 
+    /// Whether all of the body was read, its proper end included, and nothing follows it.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.ended() == Some(Ending::Eof) && self.trailers.is_none()
+    }
+
     pub(crate) fn take_trailers(&mut self) -> Option<HeaderMap> {
         self.trailers.take()
     }

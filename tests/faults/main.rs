@@ -15,6 +15,7 @@ mod conditions;
 mod cut;
 #[cfg(test)]
 mod delay;
+mod effective;
 #[cfg(test)]
 mod fences;
 #[cfg(test)]

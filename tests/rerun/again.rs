@@ -191,7 +191,7 @@ impl<'a> Rim<'a> {
                     self.told.insert(beside.seq);
                     bytes.extend(self.block(id, beside));
                 }
-                self.feed(Event::Data { exchange: id, bytes: bytes.into() });
+                self.feed(Event::Data { exchange: id, bytes: bytes.into(), last: false });
             }
             "end" => self.feed(Event::End { exchange: id, ending: ending(point) }),
             "leave" => self.feed(Event::Left { exchange: id, ending: ending(point) }),

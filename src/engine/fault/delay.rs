@@ -44,7 +44,7 @@ impl Act for Delay {
         if time == Duration::ZERO {
             return;
         }
-        engine.effective(rule);
+        engine.effective_at(rule, &point);
         let due = point.arrived + time;
         if due > parcel.ready {
             engine.remove_timer(parcel.timer);

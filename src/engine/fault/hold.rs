@@ -66,12 +66,12 @@ impl Act for Hold {
         let truth =
             engine.plan.rules[rule].gate.as_ref().map_or(Truth::No, |cond| engine.truth(cond, rule, &point, now));
         if let Truth::Since(_, cause) = truth {
-            engine.effective(rule);
+            engine.effective_at(rule, &point);
             engine.ungather(rule, &point);
             return engine.close_gate(now, rule, &point, Opened::Already(engine.words(&cause)));
         }
         if self.until == Condition::Never {
-            engine.effective(rule);
+            engine.effective_at(rule, &point);
         }
         let limit = self.limit.map(|limit| point.arrived + limit);
         let mut wait = Wait { rule, until: Until::Hold, limit, timer: None };

@@ -267,7 +267,7 @@ proptest! {
             let exchange = ExchangeId(number);
             let event = match what {
                 0 => Event::Request { exchange, body: super::super::event::RequestBody::BeyondPeek(1) },
-                1 => Event::Data { exchange, bytes: piece(n).into() },
+                1 => Event::Data { exchange, bytes: piece(n).into(), last: false },
                 2 => Event::End { exchange, ending: Ending::Eof },
                 3 => Event::Left { exchange, ending: Ending::Reset },
                 4 => Event::Passed { unit: UnitId(n as u64) },

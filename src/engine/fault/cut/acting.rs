@@ -54,7 +54,6 @@ impl Engine {
         if self.exchanges.get(&id).is_none_or(|exchange| exchange.client != ClientLeg::Open) {
             return;
         }
-        self.effective(rule);
         self.log_firing(now, rule, point);
         let settle = (cut.ending == Ending::Reset).then_some(cut.settle);
         let (client, server) = match (cut.leg, cut.other_leg) {
@@ -65,6 +64,11 @@ impl Engine {
         };
         let settle = settle.filter(|_| client == Ending::Reset);
         self.cut_finds(id, point, inside.as_ref(), server);
+        if cut.leg == Leg::Client {
+            self.judge_cut(now, id, rule, (cut, point), (client, inside.as_ref()));
+        } else {
+            self.effective(rule);
+        }
         match cut.lasting.filter(|_| cut.leg == Leg::Server && client == Ending::Stall) {
             Some(lasting) => self.silence_client(now, id, rule, now + lasting),
             None => self.cut_client(now, id, rule, client, inside, settle),
