@@ -29,43 +29,59 @@ fn every_example_of_the_language_is_right() {
 }
 
 #[test]
-fn what_can_be_done_today_loads() {
-    let loads: Vec<String> =
-        examples().into_iter().filter(|(_, problems)| problems.is_empty()).map(|(name, _)| name).collect();
-    assert_eq!(loads, TODAY);
+fn all_but_these_load_today() {
+    let refused: Vec<String> =
+        examples().into_iter().filter(|(_, problems)| !problems.is_empty()).map(|(name, _)| name).collect();
+    assert_eq!(refused, NOT_TODAY);
 }
 
-/// The examples that need nothing which is not built yet.
-const TODAY: &[&str] = &[
-    "answer-lost-after-work",
-    "bs-events-on-as-resumed-stream",
-    "cancel-against-the-answer-swept",
-    "client-vanishes-mid-call",
-    "events-out-of-order-progress-after-the-answer",
-    "events-out-of-order",
-    "first-byte-withheld-until-the-server-has-emitted-a-message",
-    "get-headers-held",
-    "get-opens-first-whole",
-    "get-opens-late-whole",
-    "get-opens-late",
-    "get-opens-then-ends",
-    "idle-connection-dies-as-the-next-request-arrives",
-    "initialized-and-the-next-request-released-together",
-    "initialized-late-or-lost",
-    "legacy-the-stream-on-which-the-answer-would-come-is-cut-while-one-call-is-out",
-    "lifecycle-races-answer-against-cancel",
-    "lifecycle-races-two-first-calls-together",
-    "modern-era-the-input-required-result-is-lost-after-the-server-has-made-it",
-    "pooled-connection-black-holed-new-ones-work",
-    "post-stream-lost",
-    "post-stream-stalls",
-    "random-uptime-then-a-zombie",
-    "release-the-held-post-the-instant-the-gets-head-passes",
-    "server-request-on-other-stream",
-    "stream-open-after-response",
-    "the-end-of-the-body-comes-t-after-the-answer",
-    "the-final-event-is-lost-downstream-read-upstream-then-resumed",
-    "the-servers-leg-lingers-after-the-client-has-left",
+/// The examples that need something which is not built yet.
+const NOT_TODAY: &[&str] = &[
+    "200-notifications-in-one-write-as-delete-is-sent",
+    "405-on-the-first-post-the-get-that-follows-is-buffered",
+    "a-cancel-for-the-id-of-a-request-that-has-not-come-yet",
+    "a-second-initialize-on-a-live-session",
+    "a-tools-call-is-never-sent-twice",
+    "answers-cross-whole",
+    "batches-request-wrapped-batch-answered-by-two-answers",
+    "every-request-is-settled-within-2-s-after-the-cut",
+    "every-server-request-is-answered-by-the-client",
+    "get-cut-towards-the-client-only-at-the-moment-a-call-is-in-flight",
+    "get-never-carries-a-byte-after-the-client-left-400-for-t",
+    "get-stream-cut",
+    "get-zombie-conflict",
+    "get-zombie-whole",
+    "heartbeats-that-are-no-json-rpc-after-each-second-of-silence-a-comment-every-third-event",
+    "idle-connection-dies",
+    "legacy-endpoint-event-late-a-bare-retry-after-it",
+    "modern-era-closing-the-reply-stream-is-the-cancel-and-it-never-reaches-the-server",
+    "modern-era-the-listen-acknowledgement-is-buffered",
+    "no-blank-line-after-the-answer-stream-stays-open",
+    "no-more-than-4-gets-in-any-10-s",
+    "no-second-initialize",
+    "nothing-is-left-open-at-the-end-and-the-session-was-deleted",
+    "post-stream-lost-whole",
+    "preflight-without-mcp-protocol-version",
+    "relay-strips-headers",
+    "replay-duplicates-or-strays",
+    "response-id-mangled",
+    "resume-goes-nowhere",
+    "resume-required-whole",
+    "resume-required",
+    "resumes-stay-empty-until-the-cancel-then-the-real-answer-comes",
+    "session-forgotten-whole",
+    "sse-awkward-events",
+    "sse-body-buffered",
+    "sse-noise",
+    "sse-reframed",
+    "sse-retry-values",
+    "the-client-resumes-within-5-s-of-the-cut-from-the-last-event-it-was-given",
+    "the-dead-session-id-is-not-used-again",
+    "the-program-gives-up-within-2-s-not-after-its-60-s-timeout",
+    "the-reconnect-goes-to-a-second-upstream-that-does-not-know-the-session",
+    "the-server-learns-within-1-s-that-the-client-has-left",
+    "token-expires-under-load-whole",
+    "two-replicas",
 ];
 
 #[test]

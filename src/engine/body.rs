@@ -40,7 +40,8 @@ impl Engine {
         if last {
             exchange.read_end = Some(Ending::Eof);
         }
-        if bytes.is_empty() {
+        // Where a rule has answered, the server's own answer is read and thrown away.
+        if bytes.is_empty() || exchange.answered_by.is_some() {
             return;
         }
         self.chunk = bytes.clone();

@@ -22,6 +22,10 @@ impl Engine {
         let Some(at) = parcel.points.first().map(|(_, point)| point.at) else { return };
         for (rule, armed) in plan.about(at) {
             let Some((_, point)) = parcel.points.first() else { return };
+            // What a rule makes is seen by the rules after it, never by itself or earlier ones (rule R16).
+            if point.maker.is_some_and(|maker| rule <= maker) {
+                continue;
+            }
             if !self.selects(&armed.sel, point, point.exchange) {
                 continue;
             }

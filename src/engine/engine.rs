@@ -15,6 +15,7 @@ use super::event::{Command, ConnId, Event, ExchangeId, Moment, UnitId};
 use super::exchange::Exchange;
 use super::fault::reorder::Window;
 use super::leave::Flight;
+use super::making::Made;
 use super::notebook::{Notebook, full_key};
 use super::owner::Calls;
 use super::plan::Plan;
@@ -87,6 +88,8 @@ pub struct Engine {
     /// The bytes that arrived in this step.
     pub(super) chunk: Bytes,
     pub(super) out: Vec<Command>,
+    /// What rules make of the point in hand, to stand behind it.
+    pub(super) behind: Vec<Made>,
 }
 
 impl Engine {
@@ -119,6 +122,7 @@ impl Engine {
             notebook: Notebook::new(&plan, setup.record),
             chunk: Bytes::new(),
             out: Vec::new(),
+            behind: Vec::new(),
             plan: Arc::new(plan),
         }
     }

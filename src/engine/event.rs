@@ -59,6 +59,8 @@ pub enum Source {
     Server,
     /// The proxy itself: the server could not be reached or broke the protocol.
     Proxy,
+    /// A rule, in the server's place.
+    Rule,
 }
 
 /// A request's line and headers, as they came.
@@ -266,6 +268,9 @@ pub enum Command {
         rechunk: bool,
         /// What is changed in it.
         edits: HeadEdits,
+        /// The head of an answer that a rule made, in place of the server's, whether or not that has come, will come, or
+        /// was asked for: what the engine writes is then the whole body.
+        made: Option<Box<AnswerHead>>,
     },
     /// The answer's body is not the engine's concern: relay it without reporting [`Event::Data`] and [`Event::End`].
     /// Comes right after this exchange's `Forward`; `Left` is still reported, and the end with [`Event::Relayed`].

@@ -159,6 +159,8 @@ pub(super) struct Exchange {
     pub(super) late: Late,
     /// Whether the head was let go.
     pub(super) head_left: bool,
+    /// The rule that answers it in the server's place.
+    pub(super) answered_by: Option<usize>,
     /// How many ends it has had: a cut makes one, and the server's own may follow it.
     pub(super) ends: u64,
     pub(super) up: Lane,
@@ -219,6 +221,7 @@ impl Exchange {
             last_block: 0,
             late: Late::Follows,
             head_left: false,
+            answered_by: None,
             ends: 0,
             up: Lane::default(),
             down: Lane::default(),

@@ -8,7 +8,6 @@ use super::engine::Engine;
 use super::event::ExchangeId;
 use super::exchange::{ClientLeg, Exchange};
 use super::fault::Fault;
-use super::fault::cut::Place;
 use super::matching;
 use super::plan::{Armed, Cond, Sel};
 use super::selector::At;
@@ -21,7 +20,9 @@ impl Engine {
         let planned = self.cutting.contains(&id);
         !looks
             && !planned
-            && !self.may_act(id, |armed| !matches!(armed.sel.selector.at, At::Head | At::Leave) || armed.cuts())
+            && !self.may_act(id, |armed| {
+                !matches!(armed.sel.selector.at, At::Head | At::Leave) || armed.rule.fault.reaches_the_body()
+            })
     }
 
     /// Whether events must be whole before they leave: a rule may act on them, or put others between them.
@@ -145,11 +146,4 @@ impl Engine {
 /// Whether the server does not know of the exchange while this unit waits.
 fn unsent(point: &Point) -> bool {
     matches!(point.at, At::Connect | At::RequestHead | At::Request)
-}
-
-impl Armed {
-    /// Whether it may end a body on its way.
-    fn cuts(&self) -> bool {
-        matches!(&self.rule.fault, Fault::Cut(cut) if cut.place != Place::Before || cut.when.is_some())
-    }
 }

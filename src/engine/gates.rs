@@ -198,7 +198,7 @@ impl Engine {
             let fired = self.due_cut(now, &mut cuts);
             self.restore_cuts(id, cuts);
             if let Some(cut) = fired {
-                self.cut(now, id, cut.rule, &cut.point, None);
+                self.strike(now, id, cut.rule, &cut.point, None);
             }
         }
     }

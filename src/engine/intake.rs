@@ -83,6 +83,29 @@ impl Engine {
         if head.source == Source::Proxy {
             self.unreached(id);
         }
+        if self.exchanges.get(&id).is_some_and(|exchange| exchange.answered_by.is_some()) {
+            return self.overruled(now, id, At::Head, "head", None);
+        }
+        self.take_head(id, head);
+        self.choose_body(now, id);
+        self.news |= !self.astray.is_empty();
+        let seq = self.next_seq();
+        let point = self.point(now, id, At::Head, "head", seq);
+        self.arrive(now, LaneId::Down(id), Out::Head, point);
+    }
+
+    /// A part of the server's own answer, where a rule has answered: it is seen on the server's leg and goes no further.
+    fn overruled(&mut self, now: Moment, id: ExchangeId, at: At, name: &'static str, ending: Option<Ending>) {
+        let seq = self.next_seq();
+        let mut point = self.point(now, id, at, name, seq);
+        // Those that the client gets are the first.
+        (point.ending, point.key.ordinal) = (ending, 2);
+        self.sight((now, seq), Leg::Server, &point, Some(id));
+        self.write_point(&point, PointFate::Cut, None, None);
+    }
+
+    /// The answer has a head, the server's or one that a rule made: what it says of the session.
+    pub(super) fn take_head(&mut self, id: ExchangeId, head: AnswerHead) {
         let Some(exchange) = self.exchanges.get_mut(&id) else { return };
         let media = Media::of(&head);
         let (session, status) = (exchange.session, head.status);
@@ -97,11 +120,6 @@ impl Engine {
         if deleted || had_session_id && status == 404 {
             self.sessions.end(session);
         }
-        self.choose_body(now, id);
-        self.news |= !self.astray.is_empty();
-        let seq = self.next_seq();
-        let point = self.point(now, id, At::Head, "head", seq);
-        self.arrive(now, LaneId::Down(id), Out::Head, point);
     }
 
     pub(super) fn end(&mut self, now: Moment, id: ExchangeId, ending: Ending) {
@@ -113,13 +131,17 @@ impl Engine {
         }
         let last = self.last_of_body(now, id);
         let Some(exchange) = self.exchanges.get_mut(&id) else { return };
-        let closing = exchange.server == ServerLeg::Closing;
+        let (closing, overruled) = (exchange.server == ServerLeg::Closing, exchange.answered_by.is_some());
         exchange.server = ServerLeg::Over;
         if closing {
             self.ended_by_itself(id);
         }
         let seq = self.next_seq();
         self.server_ended(now, id, seq);
+        if overruled {
+            self.overruled(now, id, At::End, "end", Some(ending));
+            return self.tidy(id);
+        }
         self.end_windows(id);
         let mut point = self.end_point(now, id, seq);
         point.ending = Some(ending);
@@ -175,7 +197,8 @@ impl Engine {
 
     /// The same; `before` is a point whose bytes went on before it was known to be whole, and that passes with it.
     fn arrive_with(&mut self, now: Moment, mut lane: LaneId, out: Out, before: Option<Point>, point: Point) {
-        for point in before.iter().chain([&point]) {
+        // What a rule makes is no peer's doing: it is seen where it goes, not where it would come from (rule R3).
+        for point in before.iter().chain([&point]).filter(|point| point.maker.is_none()) {
             let leg = if point.at.is_towards_server() { Leg::Client } else { Leg::Server };
             self.sight((now, point.seq), leg, point, point.exchange);
         }
@@ -188,6 +211,7 @@ impl Engine {
         }
         let mut parcel = Parcel::new(out, point);
         self.decide(now, &mut lane, &mut parcel);
+        let behind = std::mem::take(&mut self.behind);
         parcel.points.extend(before.map(|point| (0, point)));
         parcel.points.sort_by_key(|(_, point)| point.seq);
         self.enqueue(now, lane, parcel);
@@ -196,6 +220,9 @@ impl Engine {
         }
         if self.news {
             self.pump(now);
+        }
+        for made in behind {
+            self.arrive(now, made.lane, made.out, made.point);
         }
     }
 

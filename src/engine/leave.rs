@@ -1,16 +1,19 @@
-//! What happens when a parcel leaves: its command, or the cut that stands in its place (rules R18, R23).
+//! What happens when a parcel leaves: its command, or what stands in its place (rules R18, R23).
 //!
 //! The one rule it keeps: of the cuts planned for a parcel the first in written order happens, and nothing after it.
+
+use std::time::Duration;
 
 use bytes::Bytes;
 
 use super::engine::Engine;
 use super::event::{Command, ConnId, Ending, ExchangeId, Fate, HeadEdits, Mark, Moment, UnitId};
 use super::exchange::{ClientLeg, ServerLeg};
-use super::fault::Fault;
-use super::fault::cut::Place;
 use super::record::PointFate;
 use super::unit::{ArmedCut, CutPlan, LaneId, Out, Parcel, Piece, Point};
+
+/// How long the reader gets before a reset that a rule made, where it cannot be seen that it has read: as for a cut.
+const SETTLE: Duration = Duration::from_millis(20);
 
 /// Something that was let go and whose last byte the rim will report.
 #[derive(Debug)]
@@ -41,7 +44,8 @@ impl Engine {
         if let Some(lane) = self.lane(id).filter(|_| parcel.piece != Piece::Whole) {
             lane.torn = parcel.piece == Piece::Begun;
         }
-        let instead = cuts.iter().find(|cut| !cut.later).filter(|cut| self.stands_before(cut.rule));
+        let instead =
+            cuts.iter().find(|cut| !cut.later).filter(|cut| self.plan.rules[cut.rule].rule.fault.stands_in_for());
         match (id, instead) {
             (LaneId::Conn(conn), _) => self.leave_connection(now, conn, &parcel, &cuts),
             (LaneId::Up(exchange) | LaneId::Down(exchange), Some(cut)) => {
@@ -50,10 +54,6 @@ impl Engine {
             (LaneId::Up(exchange) | LaneId::Down(exchange), None) => self.pass(now, exchange, parcel, cuts),
             (LaneId::Astray, _) => self.discard(now, &parcel, PointFate::Gone),
         }
-    }
-
-    fn stands_before(&self, rule: usize) -> bool {
-        matches!(&self.plan.rules[rule].rule.fault, Fault::Cut(cut) if cut.place != Place::After)
     }
 
     fn leave_connection(&mut self, now: Moment, conn: ConnId, parcel: &Parcel, cuts: &[CutPlan]) {
@@ -70,19 +70,6 @@ impl Engine {
         }
         for cut in cuts {
             self.look_out(cut.rule, point);
-        }
-    }
-
-    fn cut_instead(&mut self, now: Moment, exchange: ExchangeId, rule: usize, parcel: Parcel) {
-        let inside = match (&self.plan.rules[rule].rule.fault, &parcel.out) {
-            (Fault::Cut(cut), Out::Bytes(bytes)) => cut.part(bytes),
-            _ => None,
-        };
-        for (_, mut point) in parcel.points {
-            let part = inside.as_ref().map_or(0, |inside| inside.part.len());
-            point.bytes = part as u64;
-            self.write_point(&point, PointFate::Cut, None, None);
-            self.cut(now, exchange, rule, &point, inside.clone());
         }
     }
 
@@ -108,20 +95,8 @@ impl Engine {
             arm(self, &point);
         }
         if let Some(cut) = now_cuts.first().filter(|_| !forwarded) {
-            self.cut(now, id, cut.rule, &point, None);
+            self.strike(now, id, cut.rule, &point, None);
         }
-    }
-
-    fn arm_cut(&mut self, id: ExchangeId, cut: ArmedCut) {
-        let Some(exchange) = self.exchanges.get_mut(&id).filter(|exchange| exchange.client == ClientLeg::Open) else {
-            return;
-        };
-        let (rule, point) = (cut.rule, cut.point.clone());
-        exchange.cuts.push(cut);
-        exchange.cuts.sort_by_key(|cut| cut.rule);
-        self.cutting.insert(id);
-        self.news = true;
-        self.look_out(rule, &point);
     }
 
     /// The command that lets a parcel pass.
@@ -142,18 +117,23 @@ impl Engine {
                 if guards {
                     self.guard(id, unit);
                 }
+                let mut made = None;
                 if let Some(exchange) = self.exchanges.get_mut(&id) {
                     exchange.head_left = true;
+                    let answer = exchange.answer.as_ref().filter(|_| exchange.answered_by.is_some());
+                    made = answer.map(|answer| Box::new(answer.head.clone()));
                 }
-                self.out.push(Command::Head { exchange: id, unit, rechunk, edits: HeadEdits::default() });
+                self.out.push(Command::Head { exchange: id, unit, rechunk, edits: HeadEdits::default(), made });
             }
             Out::Bytes(bytes) => self.let_write(id, (parcel.seq, parcel.ready), bytes, parcel.points),
             Out::End(ending) => {
                 // What could only have gone inside a block that never became whole.
                 self.discard_all(now, LaneId::Down(id), PointFate::Gone);
+                let made = parcel.points.iter().any(|(_, point)| point.maker.is_some());
+                let settle = (made && ending == Ending::Reset).then_some(SETTLE);
                 let unit = self.fly(id, parcel.points, Job::Finish);
                 self.end_client(id);
-                self.out.push(Command::Finish { exchange: id, unit, ending, inside: None, settle: None });
+                self.out.push(Command::Finish { exchange: id, unit, ending, inside: None, settle });
             }
             Out::Leave(ending) => self.leave_server(id, ending, parcel.points),
         }

@@ -139,6 +139,7 @@ impl Engine {
             hash: point.hash.map(|hash| format!("{hash:016x}")),
             ending: point.ending.map(|ending| ending.word().to_owned()),
             made: point.made.map(|ending| ending.word().to_owned()),
+            maker: point.maker.map(|rule| self.plan.rules[rule].rule.name.clone()),
             rules: point.rules.iter().map(|rule| self.plan.rules[*rule].rule.name.clone()).collect(),
             ..PointEntry::default()
         };
@@ -248,6 +249,16 @@ impl At {
 }
 
 impl Ending {
+    /// The ending of that word.
+    pub(super) fn of(word: &str) -> Self {
+        match word {
+            "eof" => Self::Eof,
+            "fin" => Self::Fin,
+            "reset" => Self::Reset,
+            _ => Self::Stall,
+        }
+    }
+
     /// Its word in the language and the journal.
     #[must_use]
     pub fn word(self) -> &'static str {

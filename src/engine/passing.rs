@@ -34,7 +34,7 @@ impl Engine {
                     self.sight(stamp, Leg::Server, point, Some(id));
                     self.write_point(point, PointFate::Passed, Some(stamp), None);
                     if let Some(cut) = cuts.first() {
-                        self.cut(now, id, cut.rule, point, None);
+                        self.strike(now, id, cut.rule, point, None);
                     }
                 }
             }

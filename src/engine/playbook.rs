@@ -355,9 +355,12 @@ impl Play {
                 seen.forwarded = Some(body.unwrap_or_else(|| seen.request.clone()));
                 if self.refuses { Vec::new() } else { vec![Event::Passed { unit }] }
             }
-            Command::Head { exchange, unit, rechunk, edits } => {
+            Command::Head { exchange, unit, rechunk, edits, made } => {
                 let seen = self.note("head", exchange);
                 (seen.sent_head, seen.head_edits) = (Some(rechunk), edits);
+                if let Some(made) = made {
+                    seen.head = Some(*made);
+                }
                 self.written(exchange, &[unit])
             }
             Command::Relay { exchange } => {

@@ -102,6 +102,9 @@ pub struct PointEntry {
     /// Of an end or a leave: the ending that was made of it, if another.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub made: Option<String>,
+    /// The rule that made it; absent: a peer sent it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub maker: Option<String>,
     /// The rules that acted on it, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rules: Vec<String>,

@@ -74,6 +74,14 @@ pub struct Block {
     pub data: Option<Bytes>,
 }
 
+impl Block {
+    /// Bytes as one block, whether or not a blank line ends them.
+    #[must_use]
+    pub fn unended(bytes: Bytes) -> Self {
+        fields::read(bytes, true)
+    }
+}
+
 /// What comes out of the framer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Frame {

@@ -57,6 +57,8 @@ pub(super) struct Point {
     /// How many bytes it came with; a cut and a rewrite do not change that.
     pub(super) size: u64,
     pub(super) hash: Option<u64>,
+    /// The rule that made it, by number; `None`: a peer sent it.
+    pub(super) maker: Option<usize>,
     /// The rules that acted on it, by number.
     pub(super) rules: Vec<usize>,
     /// The sequence number of what let it go.
@@ -199,6 +201,7 @@ impl Point {
             bytes: 0,
             size: 0,
             hash: None,
+            maker: None,
             rules: Vec::new(),
             by: seq,
         }

@@ -83,6 +83,7 @@ fn entries() -> Vec<Entry> {
         hash: Some("ab".to_owned()),
         ending: Some("eof".to_owned()),
         made: Some("reset".to_owned()),
+        maker: Some("p/inject".to_owned()),
         rules: vec!["p/r".to_owned()],
     };
     let decision = DecisionEntry {

@@ -199,7 +199,8 @@ pub(super) fn read_profile(
         }
     };
     let era = texts(&tree, "era");
-    let mut reader = Reader { report, profile: name, alias: None, era, fired: Vec::new() };
+    let folder = used.is_file().then(|| PathBuf::from(&used.profile).parent().map(PathBuf::from)).flatten();
+    let mut reader = Reader { report, profile: name, alias: None, folder, era, fired: Vec::new() };
     let mut given = Report::new(&used.shown(), &used.shown());
     reader.table("the file", &tree, &[&FILE]);
     let variables =

@@ -155,7 +155,17 @@ impl Reader<'_> {
     pub(super) fn headers(&mut self, key: &str, kind: &Kind, node: &Node) -> Option<Vec<(String, Option<String>)>> {
         let Some(entries) = node.entries() else { return self.none(key, kind, node) };
         let read = |entry: &Entry| {
+            let name = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
+            if entry.key.is_empty() || !entry.key.chars().all(name) {
+                let what = format!("\"{}\" in `{key}` is no header name", entry.key);
+                self.report.wrong(&entry.spot, what, "write letters, digits and dashes");
+                return None;
+            }
             let value = match &entry.node.value {
+                Value::Text(text) if text.chars().any(|c| c.is_control() && c != '\t') => {
+                    self.refuse_with(&entry.key, &entry.node, "write one line, without control characters");
+                    return None;
+                }
                 Value::Text(text) => Some(text.clone()),
                 Value::Int(number) => Some(number.to_string()),
                 Value::Bool(false) => None,

@@ -1,6 +1,8 @@
 //! Reads values by the schema: a node of the tree and a kind give a typed value, or a problem. What two keys mean
 //! together is checked elsewhere.
 
+use std::path::PathBuf;
+
 use super::diagnose;
 use super::problem::Report;
 use super::schema::{Field, Kind, Need};
@@ -18,6 +20,8 @@ pub(super) struct Reader<'a> {
     pub(super) profile: &'a str,
     /// The name of the next value read, where it is not its key: a fault's main parameter is written as the fault.
     pub(super) alias: Option<&'static str>,
+    /// The folder of the profile: files are named from there.
+    pub(super) folder: Option<PathBuf>,
     /// The file's `era`.
     pub(super) era: Vec<String>,
     /// The rules named by `fired`, to be looked for when all are known.
@@ -95,6 +99,7 @@ impl Reader<'_> {
             Kind::Ordinals => self.ordinals(key, kind, node).map(Datum::Ordinals),
             Kind::Share => self.share(key, kind, node).map(Datum::Share),
             Kind::Text => self.text(key, kind, node).map(Datum::Text),
+            Kind::File => self.file_text(key, kind, node).map(Datum::Text),
             Kind::Texts => self.each(key, kind, node, &Kind::Text).map(Datum::List),
             Kind::Word(words) => self.word(key, node, words).map(Datum::Text),
             Kind::Words(words) => self.each(key, kind, node, &Kind::Word(words)).map(Datum::List),
@@ -230,6 +235,20 @@ impl Reader<'_> {
         match &node.value {
             Value::Text(text) => Some(text.clone()),
             _ => self.none(key, kind, node),
+        }
+    }
+
+    /// The text of the file that is named.
+    fn file_text(&mut self, key: &str, kind: &Kind, node: &Node) -> Option<String> {
+        let name = self.text(key, kind, node)?;
+        let path = self.folder.as_ref().map_or_else(|| PathBuf::from(&name), |folder| folder.join(&name));
+        match std::fs::read_to_string(&path) {
+            Ok(text) => Some(text),
+            Err(error) => {
+                let instead = format!("name a text file beside the profile ({}: {error})", path.display());
+                self.refuse_with(key, node, &instead);
+                None
+            }
         }
     }
 

@@ -12,7 +12,7 @@ use bytes::Bytes;
 
 use super::run::Run;
 use super::server::Way;
-use crate::engine::event::{Ending, ExchangeId, Fate, HeadEdits, HeaderEdit, Inside, Mark, UnitId};
+use crate::engine::event::{AnswerHead, Ending, ExchangeId, Fate, HeadEdits, HeaderEdit, Inside, Mark, UnitId};
 
 /// So many bytes may wait to be written to one client before its server is no longer read.
 const WAITING_CAP: u64 = 256 * 1024;
@@ -60,6 +60,17 @@ pub(crate) struct Head {
     pub(crate) unit: UnitId,
     pub(crate) rechunk: bool,
     pub(crate) edits: HeadEdits,
+    /// The head that a rule made, to be sent in place of the server's.
+    pub(crate) made: Option<Box<AnswerHead>>,
+}
+
+/// What the engine has decided about a request.
+#[derive(Debug)]
+pub(crate) enum Go {
+    /// It goes to the server.
+    Forward(Forward),
+    /// A rule answers it.
+    Answer(Head),
 }
 
 /// What is to leave on the client's leg, in order.
@@ -180,8 +191,14 @@ impl Exchange {
         self.state().read
     }
 
-    pub(crate) fn take_forward(&self) -> Option<Forward> {
-        self.state().forward.take()
+    pub(crate) fn take_go(&self) -> Option<Go> {
+        let forward = self.state().forward.take();
+        forward.map(Go::Forward).or_else(|| self.take_made().map(Go::Answer))
+    }
+
+    /// Takes the head that a rule made, if it is to leave.
+    pub(crate) fn take_made(&self) -> Option<Head> {
+        self.state().head.take_if(|head| head.made.is_some())
     }
 
     pub(crate) fn take_head(&self) -> Option<Head> {

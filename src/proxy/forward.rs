@@ -13,7 +13,7 @@ use hyper::service::Service;
 use super::accept::Client;
 use super::answer::{self, Fault};
 use super::endpoint::Endpoint;
-use super::exchange::{Exchange, Forward, Head};
+use super::exchange::{Exchange, Forward, Go, Head};
 use super::headers;
 use super::reading::Reading;
 use super::relay::ClientBody;
@@ -34,6 +34,13 @@ pub(crate) struct Asked {
     pub(crate) version: Version,
     /// The `Host` by which the client knows the proxy.
     pub(crate) host: Option<HeaderValue>,
+}
+
+impl Asked {
+    /// What a made answer must know: no name of the server's stands in it.
+    fn of(parts: &request::Parts) -> Self {
+        Self { method: parts.method.clone(), version: parts.version, host: None }
+    }
 }
 
 impl Forwarding {
@@ -86,21 +93,26 @@ async fn engage(client: Arc<Client>, request: Request<Incoming>, reused: bool) -
     run.feed(Event::RequestHead { exchange: exchange.id, conn: client.id, reused, head: request_head(&parts) });
     let mut outgoing = ServerBody::streaming(incoming, &client.link);
     let peeked = match read(&mut body, &mut outgoing, &parts.headers).await {
-        Peeked::Whole => RequestBody::Whole(outgoing.read()),
-        Peeked::BeyondCap => RequestBody::BeyondPeek(PEEK_CAP),
-        Peeked::Broken(error) => {
+        Err(head) => return made(body, &Asked::of(&parts), head).await,
+        Ok(Peeked::Whole) => RequestBody::Whole(outgoing.read()),
+        Ok(Peeked::BeyondCap) => RequestBody::BeyondPeek(PEEK_CAP),
+        Ok(Peeked::Broken(error)) => {
             body.disengage();
             return refuse(&client, body, &parts, &Fault::BadRequest(error.to_string())).await;
         }
     };
     run.feed(Event::Request { exchange: exchange.id, body: peeked });
-    let forward = match exchange.take_forward() {
-        Some(forward) => forward,
+    let go = match exchange.take_go() {
+        Some(go) => go,
         // The server counts a kept connection as idle while a rule keeps the request: it would close it under it.
         None => {
             drop(client.slot.take());
-            body.permit(Exchange::take_forward).await
+            body.permit(Exchange::take_go).await
         }
+    };
+    let forward = match go {
+        Go::Forward(forward) => forward,
+        Go::Answer(head) => return made(body, &Asked::of(&parts), head).await,
     };
     let asked = to_server(&mut parts, &client);
     headers::drop_expect(&mut parts.headers);
@@ -115,21 +127,29 @@ async fn engage(client: Arc<Client>, request: Request<Incoming>, reused: bool) -
 /// A body that its client sends unasked is read while a rule holds the head: behind an unread body the client could leave
 /// unseen. Nothing of it is used before the engine says so; one that breaks off is not waited for, since nothing else
 /// would say that the client is gone.
-async fn read(body: &mut ClientBody, outgoing: &mut ServerBody, headers: &HeaderMap) -> Peeked {
-    let mut leave = pin!(body.permit(|exchange| exchange.may_read().then_some(())));
+///
+/// # Errors
+///
+/// A rule answers the request without its body having been read: the head of that answer.
+async fn read(body: &mut ClientBody, outgoing: &mut ServerBody, headers: &HeaderMap) -> Result<Peeked, Head> {
+    let may = |exchange: &Exchange| exchange.take_made().map(Err).or_else(|| exchange.may_read().then_some(Ok(())));
+    let mut leave = pin!(body.permit(may));
     if headers::expects_leave(headers) {
-        leave.await;
-        return outgoing.peek().await;
+        leave.await?;
+        return Ok(outgoing.peek().await);
     }
     let mut peek = pin!(outgoing.peek());
     tokio::select! {
         biased;
-        () = &mut leave => peek.await,
+        left = &mut leave => {
+            left?;
+            Ok(peek.await)
+        }
         peeked = &mut peek => {
             if !matches!(peeked, Peeked::Broken(_)) {
-                leave.await;
+                leave.await?;
             }
-            peeked
+            Ok(peeked)
         }
     }
 }
@@ -156,13 +176,19 @@ async fn answered(
 ) -> Response<ClientBody> {
     let run = client.link.run();
     body.reads(Reading::new(server));
-    let (mut head, source) = body.head().await;
+    let (mut head, source) = match body.head().await {
+        Ok(head) => head,
+        Err(head) => return made(body, asked, head).await,
+    };
     body.maps(Endpoint::awaited(asked, &head, run));
     if let Some(exchange) = body.exchange_id() {
         let head = AnswerHead { status: head.status.as_u16(), headers: headers::listed(&head.headers), source };
         run.feed(Event::Head { exchange, head });
     }
-    let leave = body.head_permit().await;
+    let mut leave = body.head_permit().await;
+    if let Some(head) = leave.take_if(|leave| leave.made.is_some()) {
+        return made(body, asked, head).await;
+    }
     headers::to_client(&mut head.headers, asked.host.as_ref(), &run.upstream);
     if let Some(leave) = &leave {
         change(&mut head, leave);
@@ -184,10 +210,21 @@ fn change(head: &mut response::Parts, leave: &Head) {
     headers::edit(&mut head.headers, &leave.edits.headers);
 }
 
+/// Sends the head that a rule made; what the engine writes is the whole body.
+async fn made(mut body: ClientBody, asked: &Asked, leave: Head) -> Response<ClientBody> {
+    let mut head = Response::new(()).into_parts().0;
+    if let Some(made) = &leave.made {
+        head.status = StatusCode::from_u16(made.status).unwrap_or_default();
+        head.headers = headers::of(&made.headers);
+    }
+    change(&mut head, &leave);
+    body.seal(asked, head.status, &head.headers, Some(leave)).await;
+    Response::from_parts(head, body)
+}
+
 /// Answers in the server's place, because the request cannot be forwarded.
 async fn refuse(client: &Arc<Client>, body: ClientBody, parts: &request::Parts, fault: &Fault) -> Response<ClientBody> {
-    let asked = Asked { method: parts.method.clone(), version: parts.version, host: None };
-    answered(client, body, &asked, ServerLeg::made(answer::refuse(fault, None))).await
+    answered(client, body, &Asked::of(parts), ServerLeg::made(answer::refuse(fault, None))).await
 }
 
 /// Makes the request's head fit for the server. Returns what the answer must know of it.

@@ -136,6 +136,15 @@ pub(crate) fn listed(headers: &HeaderMap) -> Vec<(String, Bytes)> {
     headers.iter().map(|(name, value)| (name.as_str().to_owned(), Bytes::copy_from_slice(value.as_bytes()))).collect()
 }
 
+/// The headers of a head that a rule made. A name or a value that HTTP has no room for was refused when the profile was
+/// read, but for what a run fills in: that is left out.
+pub(crate) fn of(listed: &[(String, Bytes)]) -> HeaderMap {
+    let field = |(name, value): &(String, Bytes)| {
+        Some((HeaderName::from_bytes(name.as_bytes()).ok()?, HeaderValue::from_maybe_shared(value.clone()).ok()?))
+    };
+    listed.iter().filter_map(field).collect()
+}
+
 // === hop by hop ===
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use super::exchange::Exchange;
+use super::headers;
 use super::reading::{Read, Reading};
-use crate::engine::event::Event;
+use crate::engine::event::{AnswerHead, Event};
 
 /// Reads until nothing more is there. `untaken`: what HTTP was handed for the client and has not written.
 pub(crate) fn pump(reading: &mut Reading, exchange: &Arc<Exchange>, untaken: u64, cx: &mut Context<'_>) {
@@ -17,8 +18,11 @@ pub(crate) fn pump(reading: &mut Reading, exchange: &Arc<Exchange>, untaken: u64
             Poll::Pending => return,
             Poll::Ready(Read::Data(bytes)) => Event::Data { exchange: id, bytes, last: reading.is_whole() },
             Poll::Ready(Read::End(ending)) => Event::End { exchange: id, ending },
-            // Heads are awaited by the service future alone.
-            Poll::Ready(Read::Head(..)) => continue,
+            // The service future awaits the head, unless a rule has answered: then the server's comes too late.
+            Poll::Ready(Read::Head(head, source)) => {
+                let head = AnswerHead { status: head.status.as_u16(), headers: headers::listed(&head.headers), source };
+                Event::Head { exchange: id, head }
+            }
         };
         exchange.run().feed(event);
     }

@@ -167,8 +167,8 @@ impl Run {
             Command::Forward { exchange, unit, identity, body, headers } => {
                 self.find(exchange)?.allow_forward(Forward { unit, identity, body, headers });
             }
-            Command::Head { exchange, unit, rechunk, edits } => {
-                self.find(exchange)?.allow_head(Head { unit, rechunk, edits });
+            Command::Head { exchange, unit, rechunk, edits, made } => {
+                self.find(exchange)?.allow_head(Head { unit, rechunk, edits, made });
             }
             Command::Write { exchange, bytes, marks } => self.find(exchange)?.write(bytes, marks),
             Command::Finish { exchange, unit, ending, inside, settle } => match self.find(exchange) {

@@ -26,3 +26,5 @@ mod moving;
 mod owner;
 #[cfg(test)]
 mod reorder;
+#[cfg(test)]
+mod respond;

@@ -134,12 +134,7 @@ pub static TABLE: FaultTable = FaultTable {
 
 fn make(params: &Params, at: At) -> Option<Cut> {
     Some(Cut {
-        ending: match params.text("ending")?.as_str() {
-            "eof" => Ending::Eof,
-            "fin" => Ending::Fin,
-            "reset" => Ending::Reset,
-            _ => Ending::Stall,
-        },
+        ending: Ending::of(&params.text("ending")?),
         place: match params.text("where").as_deref() {
             Some("before") => Place::Before,
             Some("after") => Place::After,
@@ -200,7 +195,7 @@ fn check(params: &Params, at: At, _: &Spot, slips: &mut Complaints) {
 
 impl Act for Cut {
     fn act(&self, engine: &mut Engine, turn: Turn<'_>) {
-        engine.plan_cut(turn.now, turn.rule, self, turn.parcel);
+        engine.plan_instead(turn.now, turn.rule, self.place == Place::After, self.limit, turn.parcel);
     }
 
     fn waits_for(&self) -> Option<&Condition> {
@@ -213,6 +208,14 @@ impl Act for Cut {
 
     fn told(&self, engine: &Engine, outcome: &Outcome<'_>) -> Option<Did> {
         engine.was_cut(outcome)
+    }
+
+    fn stands_in_for(&self) -> bool {
+        self.place != Place::After
+    }
+
+    fn reaches_the_body(&self) -> bool {
+        self.place != Place::Before || self.when.is_some()
     }
 
     fn explain(&self) -> String {

@@ -8,6 +8,7 @@ pub mod delay;
 pub mod hold;
 pub mod moving;
 pub mod reorder;
+pub mod respond;
 pub mod rewrite;
 mod unbuilt;
 
@@ -53,10 +54,11 @@ faults! {
         Hold = hold,
         Reorder = reorder,
         Cut = cut,
+        Respond = respond,
         Rewrite = rewrite,
         Move = moving,
     }
-    unbuilt { BUFFER, THROTTLE, DROP, DUPLICATE, RESPOND, INJECT, REFRAME, RESUMABLE, ROUTE, }
+    unbuilt { BUFFER, THROTTLE, DROP, DUPLICATE, INJECT, REFRAME, RESUMABLE, ROUTE, }
 }
 
 /// The fault of that name.
@@ -130,6 +132,16 @@ pub(crate) trait Act {
         None
     }
 
+    /// Whether it happens in the place of the unit it is planned for, which then does not pass.
+    fn stands_in_for(&self) -> bool {
+        false
+    }
+
+    /// Whether it may act on the body behind a head at which it fires.
+    fn reaches_the_body(&self) -> bool {
+        false
+    }
+
     /// Whether it wants the server to feel that something waits.
     fn presses(&self) -> bool {
         false
@@ -184,6 +196,14 @@ impl Fault {
 
     pub(super) fn presses(&self) -> bool {
         self.acting().presses()
+    }
+
+    pub(super) fn stands_in_for(&self) -> bool {
+        self.acting().stands_in_for()
+    }
+
+    pub(super) fn reaches_the_body(&self) -> bool {
+        self.acting().reaches_the_body()
     }
 
     pub(crate) fn check(&self, rule: &Rule, spot: &Spot, slips: &mut Complaints) {

@@ -167,7 +167,7 @@ impl Engine {
     }
 
     /// A value with the names of the run filled in; a string that is one name whole takes the value's own type.
-    fn filled(&self, template: &Value, point: &Point) -> Value {
+    pub(in crate::engine) fn filled(&self, template: &Value, point: &Point) -> Value {
         match template {
             Value::String(text) => self.filled_text(text, point),
             Value::Array(elements) => elements.iter().map(|element| self.filled(element, point)).collect(),

@@ -2,10 +2,8 @@
 
 use super::{FaultTable, unchecked};
 use crate::engine::language::params::Params;
-use crate::engine::language::{
-    Asked, Complaints, EVENT, GAP, Kind, NO_LIMIT, Need, RETRY, RPC_ERROR, Spot, WHEN, field, limit,
-};
-use crate::engine::selector::At::{self, Block, End, Head, Leave, Request, RequestHead};
+use crate::engine::language::{Asked, Complaints, EVENT, GAP, Kind, NO_LIMIT, Need, RETRY, Spot, WHEN, field, limit};
+use crate::engine::selector::At::{self, Block, End, Head, Leave, Request};
 
 /// `buffer`.
 pub(super) static BUFFER: FaultTable = FaultTable {
@@ -61,29 +59,6 @@ pub(super) static DUPLICATE: FaultTable = FaultTable {
     params: &[field("times", Kind::Int(1, NO_LIMIT), Need::Default("1"), "how often again"), GAP],
     make: None,
     check: unchecked,
-};
-
-/// `respond`.
-pub(super) static RESPOND: FaultTable = FaultTable {
-    name: "respond",
-    at: &[RequestHead, Request, Head],
-    main: Some("status"),
-    doc: "answers in the server's place",
-    params: &[
-        field("status", Kind::Int(100, 599), Need::Default("200"), "the status"),
-        field("headers", Kind::Headers, Need::Optional, "the headers"),
-        field("body", Kind::Text, Need::Optional, "the body, as it is"),
-        field("body-file", Kind::Text, Need::Optional, "a file with the body"),
-        field("json", Kind::Json, Need::Optional, "the body, as JSON"),
-        field("result", Kind::Json, Need::Optional, "a JSON-RPC result for the request's id"),
-        field("error", Kind::Table(RPC_ERROR), Need::Optional, "a JSON-RPC error for the request's id"),
-        field("sse", Kind::List(&Kind::Table(EVENT)), Need::Optional, "the body, as events"),
-        field("ending", Kind::Word(&["eof", "fin", "reset", "stall"]), Need::Default("\"eof\""), "how it ends"),
-        WHEN,
-        field("forward", Kind::Bool, Need::Default("false"), "whether the server gets the request too"),
-    ],
-    make: None,
-    check: respond,
 };
 
 /// `inject`.
@@ -177,10 +152,6 @@ pub(super) static ROUTE: FaultTable = FaultTable {
     make: None,
     check: unchecked,
 };
-
-fn respond(params: &Params, _: At, _: &Spot, slips: &mut Complaints) {
-    slips.at_most_one(params, &["body", "body-file", "json", "result", "error", "sse"]);
-}
 
 fn inject(params: &Params, _: At, spot: &Spot, slips: &mut Complaints) {
     if slips.at_most_one(params, &["message", "event", "comment", "raw"]) == 0 {

@@ -98,6 +98,8 @@ pub enum Kind {
     Text,
     /// A list of texts.
     Texts,
+    /// The name of a file, beside the profile; its text is the value.
+    File,
     /// One of these words.
     Word(&'static [&'static str]),
     /// A list of these words.
@@ -254,6 +256,7 @@ impl Kind {
             Self::Ordinals => "a whole number from 1, or a list of them".to_owned(),
             Self::Share => "a number from 0 to 1".to_owned(),
             Self::Text => "a string".to_owned(),
+            Self::File => "the name of a text file beside the profile".to_owned(),
             Self::Texts => "a list of strings".to_owned(),
             Self::Word(words) => format!("one of {}", words.join(", ")),
             Self::Words(words) => format!("a list of {}", words.join(", ")),

@@ -43,14 +43,21 @@ impl ClientBody {
     }
 
     /// Waits for the answer's head. An end in its place ends the client's leg, and this never returns.
-    pub(crate) async fn head(&mut self) -> AnswerHead {
+    ///
+    /// # Errors
+    ///
+    /// A rule answers first: the head of that answer.
+    pub(crate) async fn head(&mut self) -> Result<AnswerHead, Head> {
         poll_fn(|cx| {
             // A cut comes first: what a server's leg shows that was closed by command is no end of its own.
             if self.poll_cut(cx) {
                 return Poll::Pending;
             }
+            if let Some(made) = self.exchange.as_ref().and_then(|exchange| exchange.take_made()) {
+                return Poll::Ready(Err(made));
+            }
             match self.reading.as_mut().map(|reading| reading.poll_read(cx)) {
-                Some(Poll::Ready(Read::Head(head, source))) => return Poll::Ready((head, source)),
+                Some(Poll::Ready(Read::Head(head, source))) => return Poll::Ready(Ok((head, source))),
                 Some(Poll::Ready(Read::End(ending))) => {
                     self.ended_before_head(ending);
                     self.poll_cut(cx);

@@ -3,43 +3,17 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Cut, OtherLeg, Place};
+use super::OtherLeg;
 use crate::engine::condition::Leg;
 use crate::engine::engine::Engine;
 use crate::engine::event::{Command, ConnId, Ending, ExchangeId, Fate, Inside, Moment};
 use crate::engine::exchange::{ClientLeg, ServerLeg};
 use crate::engine::fault::Fault;
 use crate::engine::leave::Job;
-use crate::engine::record::{Opened, PointFate};
-use crate::engine::sighting::Truth;
-use crate::engine::unit::{CutPlan, LaneId, Out, Parcel, Point, Until, Wait};
+use crate::engine::record::PointFate;
+use crate::engine::unit::{LaneId, Out, Parcel, Point};
 
 impl Engine {
-    pub(in crate::engine) fn plan_cut(&mut self, now: Moment, rule: usize, cut: &Cut, parcel: &mut Parcel) {
-        let Some((_, point)) = parcel.points.first().cloned() else { return };
-        let Some(cond) = &self.plan.rules[rule].gate else {
-            return parcel.cuts.push(CutPlan { rule, later: false });
-        };
-        if cut.place == Place::After {
-            return parcel.cuts.push(CutPlan { rule, later: true });
-        }
-        match self.truth(cond, rule, &point, now) {
-            Truth::Since(_, cause) => {
-                let words = self.words(&cause);
-                self.close_gate(now, rule, &point, Opened::Already(words));
-                parcel.cuts.push(CutPlan { rule, later: false });
-            }
-            truth @ (Truth::From(_) | Truth::No) => {
-                let limit = point.arrived + cut.limit;
-                let next = if let Truth::From(at) = truth { limit.min(at) } else { limit };
-                let mut wait = Wait { rule, until: Until::Cut, limit: Some(limit), timer: None };
-                self.set_timer(&mut wait, Some(next));
-                parcel.waits.push(wait);
-                self.look_out(rule, &point);
-            }
-        }
-    }
-
     /// Ends the legs of an exchange as the rule says. An exchange whose client's leg is over is not cut again.
     pub(in crate::engine) fn cut(
         &mut self,

@@ -1,0 +1,240 @@
+//! `respond`: an answer in the server's place, whether or not the server gets the request.
+
+mod answering;
+
+use std::time::Duration;
+
+use bytes::{BufMut, Bytes, BytesMut};
+use serde_json::Value;
+
+use crate::engine::condition::Condition;
+use crate::engine::engine::Engine;
+use crate::engine::event::Ending;
+use crate::engine::fault::{Act, Fault, FaultTable, Turn};
+use crate::engine::language::params::{Datum, Params};
+use crate::engine::language::{Asked, Complaints, EVENT, Kind, Need, RPC_ERROR, Spot, field, limit, words};
+use crate::engine::selector::At;
+
+/// `respond`: request-head, request, head.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Respond {
+    /// The status.
+    pub status: u16,
+    /// Names in lower case and values; `None` leaves out a header that the body would bring.
+    pub headers: Vec<(String, Option<String>)>,
+    /// What is in it.
+    pub content: Content,
+    /// How the answer ends.
+    pub ending: Ending,
+    /// When, if not at once (rule R26).
+    pub when: Option<Condition>,
+    /// When a unit withheld for `when` is let go anyway, which is a failure.
+    pub limit: Duration,
+    /// Whether the server gets the request too.
+    pub forward: bool,
+}
+
+/// The body of a made answer.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Content {
+    /// None.
+    Empty,
+    /// These bytes; names of the run are filled in.
+    Text(String),
+    /// This JSON; names of the run are filled in.
+    Json(Value),
+    /// A JSON-RPC result for the request's id.
+    Result(Value),
+    /// A JSON-RPC error for the request's id.
+    Error(i64, String),
+    /// Events; names of the run are filled in.
+    Events(Vec<EventText>),
+}
+
+/// One event that a rule makes.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct EventText {
+    /// Its id.
+    pub id: Option<String>,
+    /// Its type.
+    pub event: Option<String>,
+    /// Its reconnection time in milliseconds.
+    pub retry: Option<u64>,
+    /// A comment line before it.
+    pub comment: Option<String>,
+    /// Its data.
+    pub data: Option<EventData>,
+}
+
+/// The data of an event that a rule makes.
+#[derive(Debug, Clone, PartialEq)]
+pub enum EventData {
+    /// Text, one data line for each of its lines.
+    Text(String),
+    /// A JSON-RPC message in one line.
+    Message(Value),
+}
+
+/// Its words.
+pub static TABLE: FaultTable = FaultTable {
+    name: "respond",
+    at: &[At::RequestHead, At::Request, At::Head],
+    main: Some("status"),
+    doc: "answers in the server's place",
+    params: &[
+        field("status", Kind::Int(200, 599), Need::Default("200"), "the status"),
+        field("headers", Kind::Headers, Need::Optional, "the headers; false leaves out one that the body brings"),
+        field("body", Kind::Text, Need::Optional, "the body, as it is"),
+        field("body-file", Kind::File, Need::Optional, "a file with the body, beside the profile"),
+        field("json", Kind::Json, Need::Optional, "the body, as JSON"),
+        field("result", Kind::Json, Need::Optional, "a JSON-RPC result for the request's id"),
+        field("error", Kind::Table(RPC_ERROR), Need::Optional, "a JSON-RPC error for the request's id"),
+        field("sse", Kind::List(&Kind::Table(EVENT)), Need::Optional, "the body, as events"),
+        field("ending", Kind::Word(&["eof", "fin", "reset", "stall"]), Need::Default("\"eof\""), "how it ends"),
+        field("when", Kind::Condition(Asked::Unit), Need::Optional, "when, if not at once; the unit waits so long"),
+        limit("\"30s\"", "when a unit withheld for `when` is let go anyway, which is a failure"),
+        field("forward", Kind::Bool, Need::Default("false"), "whether the server gets the request too"),
+    ],
+    make: Some(|params, _| make(params).map(Fault::Respond)),
+    check,
+};
+
+const CONTENT: [&str; 6] = ["body", "body-file", "json", "result", "error", "sse"];
+
+fn make(params: &Params) -> Option<Respond> {
+    Some(Respond {
+        status: u16::try_from(params.int("status")?).ok()?,
+        headers: params.headers("headers").unwrap_or_default(),
+        content: content(params),
+        ending: Ending::of(&params.text("ending")?),
+        when: params.condition("when"),
+        limit: params.duration("limit")?,
+        forward: params.flag("forward"),
+    })
+}
+
+fn content(params: &Params) -> Content {
+    let text = params.text("body").or_else(|| params.text("body-file")).map(Content::Text);
+    let json = || params.json("json").map(Content::Json);
+    let result = || params.json("result").map(Content::Result);
+    let error = || {
+        let error = params.sub_table("error")?;
+        Some(Content::Error(error.int("code")?, error.text("message")?))
+    };
+    let events = || params.list("sse").map(|events| Content::Events(events.iter().map(EventText::of).collect()));
+    text.or_else(json).or_else(result).or_else(error).or_else(events).unwrap_or(Content::Empty)
+}
+
+fn check(params: &Params, at: At, _: &Spot, slips: &mut Complaints) {
+    let contents = slips.at_most_one(params, &CONTENT);
+    let bodiless = matches!(params.int("status"), Some(204 | 304));
+    if let (true, Some((key, spot))) = (bodiless, params.which(&CONTENT).first()) {
+        slips.wrong(spot, format!("`{key}` beside a status that has no body"), "write another status, or no body");
+    }
+    let forward = params.written("forward").filter(|_| params.flag("forward"));
+    if let Some(spot) = forward.filter(|_| at != At::Request) {
+        let instead = if at == At::Head { "leave it out: the server has it" } else { "match at = \"request\"" };
+        slips.wrong(spot, "`forward` needs a request that was read and not sent", instead);
+    }
+    if let Some(spot) = params.written("limit").filter(|_| params.written("when").is_none()) {
+        slips.wrong(spot, "`limit` without `when`: nothing waits", "remove it");
+    }
+    for (name, _) in params.headers("headers").unwrap_or_default() {
+        let framing = ["content-length", "transfer-encoding", "connection"].contains(&name.as_str());
+        if let Some(spot) = params.written("headers").filter(|_| framing) {
+            let instead = "remove it; `ending` says how the answer ends";
+            slips.wrong(spot, format!("`{name}` is how the proxy frames the answer"), instead);
+        }
+    }
+    debug_assert!(contents <= CONTENT.len(), "each was counted once");
+}
+
+impl Act for Respond {
+    fn act(&self, engine: &mut Engine, turn: Turn<'_>) {
+        engine.plan_instead(turn.now, turn.rule, self.forward, self.limit, turn.parcel);
+    }
+
+    fn waits_for(&self) -> Option<&Condition> {
+        self.when.as_ref()
+    }
+
+    fn stands_in_for(&self) -> bool {
+        !self.forward
+    }
+
+    fn reaches_the_body(&self) -> bool {
+        true
+    }
+
+    fn changes(&self, _: At) -> bool {
+        false
+    }
+
+    fn explain(&self) -> String {
+        let content = match &self.content {
+            Content::Empty => "no body".to_owned(),
+            Content::Text(text) => format!("a body of {} bytes", text.len()),
+            Content::Json(_) => "a JSON body".to_owned(),
+            Content::Result(_) => "a JSON-RPC result".to_owned(),
+            Content::Error(code, _) => format!("the JSON-RPC error {code}"),
+            Content::Events(events) => format!("{} events", events.len()),
+        };
+        let ending = match self.ending {
+            Ending::Eof => "",
+            Ending::Fin => ", then close without an end",
+            Ending::Reset => ", then reset",
+            Ending::Stall => ", then nothing more",
+        };
+        let when = self.when.as_ref().map(|when| format!(" when {}", words::condition(when))).unwrap_or_default();
+        let forward = if self.forward { "let the server have it, and answer" } else { "answer" };
+        format!("{forward} {} with {content}{ending} in the server's place{when}", self.status)
+    }
+}
+
+impl EventText {
+    /// An event of a table of `EVENT`.
+    pub(in crate::engine) fn of(datum: &Datum) -> Self {
+        let Datum::Table(params) = datum else { return Self::default() };
+        let data = params.text("data").map(EventData::Text);
+        Self {
+            id: params.text("id"),
+            event: params.text("event"),
+            retry: params.number("retry"),
+            comment: params.text("comment"),
+            data: data.or_else(|| params.json("message").map(EventData::Message)),
+        }
+    }
+
+    /// As it goes over the wire; `fill` fills in the names of the run.
+    pub(in crate::engine) fn bytes(&self, fill: impl Fn(&Value) -> Value) -> Bytes {
+        let text = |text: &str| match fill(&Value::from(text)) {
+            Value::String(text) => text,
+            value => value.to_string(),
+        };
+        let mut out = BytesMut::new();
+        let mut line = |name: &str, value: &str| {
+            out.put_slice(name.as_bytes());
+            out.put_slice(value.as_bytes());
+            out.put_u8(b'\n');
+        };
+        if let Some(comment) = &self.comment {
+            line(": ", &text(comment));
+        }
+        if let Some(event) = &self.event {
+            line("event: ", &text(event));
+        }
+        if let Some(id) = &self.id {
+            line("id: ", &text(id));
+        }
+        if let Some(retry) = self.retry {
+            line("retry: ", &retry.to_string());
+        }
+        match &self.data {
+            Some(EventData::Text(data)) => text(data).split('\n').for_each(|data| line("data: ", data)),
+            Some(EventData::Message(message)) => line("data: ", &fill(message).to_string()),
+            None => {}
+        }
+        out.put_u8(b'\n');
+        out.freeze()
+    }
+}
