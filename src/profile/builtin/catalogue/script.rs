@@ -60,6 +60,8 @@ pub(super) enum Item {
         status: u16,
         media: Option<String>,
         session: Option<String>,
+        /// Whether it tells a browser which headers it may send.
+        allows: bool,
     },
     Say(Said),
     /// What the named exchange would have carried after the `Last-Event-ID` of this one.
@@ -160,9 +162,14 @@ fn item(text: &str) -> Option<Item> {
     if let Ok(status) = first.parse() {
         let rest: Vec<_> = words.collect();
         let session = rest.iter().position(|word| *word == "session").and_then(|at| rest.get(at + 1));
-        let media = rest.first().filter(|word| **word != "session");
+        let media = rest.first().filter(|word| ["sse", "json", "html"].contains(word));
         let own = |word: &&str| (*word).to_owned();
-        return Some(Item::Head { status, media: media.map(own), session: session.map(own) });
+        return Some(Item::Head {
+            status,
+            media: media.map(own),
+            session: session.map(own),
+            allows: rest.contains(&"allows"),
+        });
     }
     if first == "replay" {
         return words.next().map(|name| Item::Replay(name.to_owned()));

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::script::{Guard, Item, Said, Step, Traffic};
 use super::wire::{self, Received};
-use crate::engine::event::{Command, Ending, Event, ExchangeId, Fate, Moment, UnitId};
+use crate::engine::event::{Command, Ending, Event, ExchangeId, Fate, HeaderEdit, Moment, UnitId};
 use crate::engine::playbook::Play;
 use crate::engine::record::{Opened, RuleTally};
 use crate::engine::rule::Rule;
@@ -41,6 +41,8 @@ struct Stage {
     answered: Vec<String>,
     /// The ids of the server's requests that the client has got and not answered.
     questions: Vec<String>,
+    /// Client connections that were ended for it, by the request that opened them.
+    closed: Vec<String>,
     /// Server legs that are let go at a time.
     lasting: Vec<(Moment, UnitId, String)>,
 }
@@ -58,6 +60,7 @@ pub(super) fn play(traffic: &Traffic, rules: Vec<Rule>) -> Played {
         kept: traffic.steps.iter().flat_map(kept).collect(),
         answered: Vec::new(),
         questions: Vec::new(),
+        closed: Vec::new(),
         lasting: Vec::new(),
     };
     for step in &traffic.steps {
@@ -73,6 +76,7 @@ impl Stage {
             Step::Sends { name, request, with, guard } if self.holds(guard.as_ref()) => self.sends(name, request, with),
             Step::Leaves { name, guard } if self.holds(guard.as_ref()) => {
                 if self.clients.get(name).is_some_and(|client| client.over.is_none_or(|end| end == Ending::Stall)) {
+                    self.show(self.play.now, format!("client {name} leaves"));
                     self.play.leaves(name);
                     self.client(name).over = Some(Ending::Fin);
                 }
@@ -113,6 +117,8 @@ impl Stage {
             "redirected" => client.status.is_some_and(|status| (300..400).contains(&status)),
             "unanswered" => !client.answered,
             "answered" => client.answered,
+            "mute" => !client.begun,
+            "waiting" => !ended && !refused && !client.answered,
             "open" => !ended && !refused && client.status.is_some(),
             "held" => self.may_speak(name) && !self.ended.contains(name),
             "gone" => !self.may_speak(name) || self.ended.contains(name),
@@ -133,7 +139,8 @@ impl Stage {
         let (method, body, mut headers) = self.request(name, request);
         for (key, value) in with {
             headers.retain(|(known, _)| known != key);
-            if value != "none" {
+            let closed = key == ":conn" && self.closed.contains(value);
+            if value != "none" && !closed {
                 headers.push((key.clone(), value.clone()));
             }
         }
@@ -210,7 +217,7 @@ impl Stage {
 
     fn say(&mut self, name: &str, item: &Item) {
         match item {
-            Item::Head { status, media, session } => {
+            Item::Head { status, media, session, allows } => {
                 let kind = match media.as_deref() {
                     Some("sse") => Some("text/event-stream"),
                     Some("json") => Some("application/json"),
@@ -218,9 +225,11 @@ impl Stage {
                     _ => None,
                 };
                 let kind = kind.map(|kind| ("content-type", kind));
+                let allows = allows
+                    .then_some(("access-control-allow-headers", "content-type, mcp-session-id, mcp-protocol-version"));
                 let session = session.as_deref().map(|session| ("mcp-session-id", session));
                 self.streams.extend((media.as_deref() == Some("sse")).then(|| name.to_owned()));
-                self.play.head(name, *status, &kind.into_iter().chain(session).collect::<Vec<_>>());
+                self.play.head(name, *status, &kind.into_iter().chain(session).chain(allows).collect::<Vec<_>>());
                 if media.is_none() {
                     self.end(name, Ending::Eof);
                 }
@@ -312,10 +321,14 @@ impl Stage {
     /// What a command shows to the peers.
     fn lines(&mut self, command: &Command) -> Vec<String> {
         match command {
-            Command::Forward { exchange, body, .. } => vec![self.forwarded(*exchange, body.as_deref())],
-            Command::Head { exchange, .. } => {
+            Command::Forward { exchange, body, headers, .. } => {
+                vec![self.forwarded(*exchange, body.as_deref(), headers)]
+            }
+            Command::Head { exchange, edits, .. } => {
                 let (name, head) = (self.name(*exchange), self.play.seen[exchange].head.clone());
-                let head = head.expect("a head has come before it leaves");
+                let mut head = head.expect("a head has come before it leaves");
+                head.status = edits.status.unwrap_or(head.status);
+                edit(&mut head.headers, &edits.headers);
                 vec![format!("client {name} {}", self.client(&name).head(&head))]
             }
             Command::Write { exchange, bytes, .. } => self.written(*exchange, bytes),
@@ -341,7 +354,9 @@ impl Stage {
             Command::PauseServer { exchange } => vec![format!("server {} paused", self.name(*exchange))],
             Command::ResumeServer { exchange } => vec![format!("server {} resumed", self.name(*exchange))],
             Command::CutConnection { conn, ending } => {
-                vec![format!("client connection of {} {}", self.play.conn_name(*conn), ending_word(*ending))]
+                let name = self.play.conn_name(*conn).to_owned();
+                self.closed.push(name.clone());
+                vec![format!("client connection of {name} {}", ending_word(*ending))]
             }
             Command::Admit { .. } | Command::Read { .. } | Command::Relay { .. } | Command::Record(_) => Vec::new(),
         }
@@ -351,10 +366,12 @@ impl Stage {
         self.play.name(exchange).to_owned()
     }
 
-    fn forwarded(&self, exchange: ExchangeId, body: Option<&[u8]>) -> String {
+    fn forwarded(&self, exchange: ExchangeId, body: Option<&[u8]>, edits: &[HeaderEdit]) -> String {
         let (name, seen) = (self.name(exchange), &self.play.seen[&exchange]);
         let body = body.unwrap_or(&seen.request);
-        format!("server {name} {}", wire::request(&seen.asked.method, &seen.asked.headers, body))
+        let mut headers = seen.asked.headers.clone();
+        edit(&mut headers, edits);
+        format!("server {name} {}", wire::request(&seen.asked.method, &headers, body))
     }
 
     fn written(&mut self, exchange: ExchangeId, bytes: &[u8]) -> Vec<String> {
@@ -398,6 +415,13 @@ fn ends(last: &str, line: &str) -> bool {
 fn counted(log: &[String]) -> Vec<String> {
     let groups = log.chunk_by(|a, b| a == b);
     groups.map(|same| if same.len() > 1 { format!("{} x{}", same[0], same.len()) } else { same[0].clone() }).collect()
+}
+
+fn edit(headers: &mut Vec<(String, bytes::Bytes)>, edits: &[HeaderEdit]) {
+    for (name, value) in edits {
+        headers.retain(|(known, _)| known != name);
+        headers.extend(value.clone().map(|value| (name.clone(), value)));
+    }
 }
 
 fn ending_word(ending: Ending) -> &'static str {
@@ -467,6 +491,7 @@ impl Said {
                 let one = |id: &str| format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#);
                 format!("[{}]", value.split(' ').map(one).collect::<Vec<_>>().join(","))
             }
+            "umlauts" => format!(r#"{{"jsonrpc":"2.0","id":{value},"result":{{"text":"äöü €"}}}}"#),
             "error" => format!(r#"{{"jsonrpc":"2.0","id":{value},"error":{{"code":-32000,"message":"failed"}}}}"#),
             "note" => format!(r#"{{"jsonrpc":"2.0","method":"notifications/message","params":{{"n":{value}}}}}"#),
             "progress" => {

@@ -35,6 +35,8 @@ pub(super) struct Received {
     pub(super) over: Option<Ending>,
     /// The last SSE id.
     pub(super) id: Option<String>,
+    /// Whether a byte of the body has come.
+    pub(super) begun: bool,
     sse: bool,
     buffer: Vec<u8>,
     /// How many writes the bytes in the buffer came in.
@@ -52,6 +54,7 @@ impl Received {
 
     /// More of the body: what is complete by now.
     pub(super) fn take(&mut self, bytes: &[u8]) -> Vec<String> {
+        self.begun |= !bytes.is_empty();
         self.buffer.extend_from_slice(bytes);
         self.writes += 1;
         let mut found = Vec::new();
