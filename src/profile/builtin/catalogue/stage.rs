@@ -324,9 +324,10 @@ impl Stage {
             Command::Forward { exchange, body, headers, .. } => {
                 vec![self.forwarded(*exchange, body.as_deref(), headers)]
             }
-            Command::Head { exchange, edits, .. } => {
-                let (name, head) = (self.name(*exchange), self.play.seen[exchange].head.clone());
-                let mut head = head.expect("a head has come before it leaves");
+            Command::Head { exchange, edits, made, .. } => {
+                let (name, came) = (self.name(*exchange), self.play.seen[exchange].head.clone());
+                let mut head =
+                    made.as_deref().cloned().or(came).expect("a head has come, or was made, before it leaves");
                 head.status = edits.status.unwrap_or(head.status);
                 edit(&mut head.headers, &edits.headers);
                 vec![format!("client {name} {}", self.client(&name).head(&head))]
@@ -380,7 +381,9 @@ impl Stage {
         let client = self.clients.entry(name.clone()).or_default();
         self.answered.append(&mut client.answers);
         self.questions.append(&mut client.questions);
-        blocks.into_iter().map(|block| format!("client {name} {block}")).collect()
+        let at_once = if blocks.len() > 1 { " at once" } else { "" };
+        let blocks = counted(&blocks).join(" + ");
+        if blocks.is_empty() { Vec::new() } else { vec![format!("client {name} {blocks}{at_once}")] }
     }
 
     fn close(mut self) -> Played {
