@@ -38,7 +38,6 @@ fn all_but_these_load_today() {
 /// The examples that need something which is not built yet.
 const NOT_TODAY: &[&str] = &[
     "200-notifications-in-one-write-as-delete-is-sent",
-    "405-on-the-first-post-the-get-that-follows-is-buffered",
     "a-cancel-for-the-id-of-a-request-that-has-not-come-yet",
     "a-second-initialize-on-a-live-session",
     "a-tools-call-is-never-sent-twice",
@@ -55,7 +54,6 @@ const NOT_TODAY: &[&str] = &[
     "idle-connection-dies",
     "legacy-endpoint-event-late-a-bare-retry-after-it",
     "modern-era-closing-the-reply-stream-is-the-cancel-and-it-never-reaches-the-server",
-    "modern-era-the-listen-acknowledgement-is-buffered",
     "no-blank-line-after-the-answer-stream-stays-open",
     "no-more-than-4-gets-in-any-10-s",
     "no-second-initialize",
@@ -71,7 +69,6 @@ const NOT_TODAY: &[&str] = &[
     "resumes-stay-empty-until-the-cancel-then-the-real-answer-comes",
     "session-forgotten-whole",
     "sse-awkward-events",
-    "sse-body-buffered",
     "sse-noise",
     "sse-reframed",
     "sse-retry-values",

@@ -222,7 +222,7 @@ impl Engine {
         }
         let parcel = Parcel { piece, ..Parcel::of_bytes(self.next_seq(), now, bytes, points) };
         self.enqueue(now, lane, parcel);
-        self.press(id);
+        self.press(now, id);
         if self.news {
             self.pump(now);
         }

@@ -3,13 +3,14 @@
 //! The one rule it keeps: a wait that came true at its limit came true.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::engine::Engine;
 use super::event::{ConnId, ExchangeId, Moment};
 use super::exchange::ClientLeg;
 use super::record::Opened;
 use super::sighting::{Cause, Truth};
-use super::unit::{ArmedCut, CutPlan, Parcel, Point, Until, Wait};
+use super::unit::{ArmedCut, CutPlan, Out, Parcel, Point, Until, Wait};
 
 /// What became of a wait.
 enum Waiting {
@@ -22,6 +23,33 @@ enum Waiting {
 }
 
 impl Engine {
+    /// A rule's gate is closed for this unit, counted from its arrival. Returns what it waits for; `None`: it is open
+    /// already, and the order it stands for is there.
+    pub(super) fn await_gate(
+        &mut self,
+        now: Moment,
+        rule: usize,
+        point: &Point,
+        limit: Option<Duration>,
+    ) -> Option<Wait> {
+        self.log_firing(now, rule, point);
+        self.gather(now, rule, point);
+        let truth = self.plan.rules[rule].gate.as_ref().map_or(Truth::No, |cond| self.truth(cond, rule, point, now));
+        if let Truth::Since(_, cause) = truth {
+            self.effective_at(rule, point);
+            self.ungather(rule, point);
+            let opened = Opened::Already(self.words(&cause));
+            self.close_gate(now, rule, point, opened);
+            return None;
+        }
+        let limit = limit.map(|limit| point.arrived + limit);
+        let mut wait = Wait { rule, until: Until::Hold, limit, timer: None };
+        let next = if let Truth::From(at) = truth { Some(limit.map_or(at, |limit| limit.min(at))) } else { limit };
+        self.set_timer(&mut wait, next);
+        self.look_out(rule, point);
+        Some(wait)
+    }
+
     /// Asks every wait whether it is over.
     pub(super) fn open_gates(&mut self, now: Moment) {
         for id in self.busy.clone() {
@@ -89,7 +117,9 @@ impl Engine {
         let point = point.clone();
         match wait.until {
             Until::Hold => {
-                self.effective_at(wait.rule, &point);
+                if !matches!(parcel.out, Out::Gate(_)) {
+                    self.effective_at(wait.rule, &point);
+                }
                 self.ungather(wait.rule, &point);
                 self.close_gate(now, wait.rule, &point, Opened::By(self.words(cause)));
             }
@@ -117,7 +147,7 @@ impl Engine {
                     .is_some_and(|cond| self.under_way(cond, wait.rule, &point));
                 if wait.until == Until::Hold {
                     self.ungather(wait.rule, &point);
-                    if under_way {
+                    if under_way && !matches!(parcel.out, Out::Gate(_)) {
                         self.effective_at(wait.rule, &point);
                     }
                 }

@@ -216,7 +216,7 @@ impl Engine {
         parcel.points.sort_by_key(|(_, point)| point.seq);
         self.enqueue(now, lane, parcel);
         if let LaneId::Down(id) = lane {
-            self.press(id);
+            self.press(now, id);
         }
         if self.news {
             self.pump(now);

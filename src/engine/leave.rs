@@ -40,6 +40,9 @@ pub(super) enum Job {
 impl Engine {
     /// A parcel's turn has come.
     pub(super) fn leave(&mut self, now: Moment, id: LaneId, mut parcel: Parcel) {
+        if let Some(front) = self.portion(id, &mut parcel) {
+            self.put_back(id, std::mem::replace(&mut parcel, front));
+        }
         let cuts = std::mem::take(&mut parcel.cuts);
         if let Some(lane) = self.lane(id).filter(|_| parcel.piece != Piece::Whole) {
             lane.torn = parcel.piece == Piece::Begun;
@@ -125,6 +128,7 @@ impl Engine {
                 }
                 self.out.push(Command::Head { exchange: id, unit, rechunk, edits: HeadEdits::default(), made });
             }
+            Out::Gate(rule) => self.open_body(id, rule),
             Out::Bytes(bytes) => self.let_write(id, (parcel.seq, parcel.ready), bytes, parcel.points),
             Out::End(ending) => {
                 // What could only have gone inside a block that never became whole.
@@ -139,6 +143,14 @@ impl Engine {
         }
     }
 
+    /// What was split from a parcel that leaves is the next to leave.
+    fn put_back(&mut self, id: LaneId, rest: Parcel) {
+        let Some(lane) = self.lane(id) else { return };
+        lane.put_back(rest);
+        self.busy.insert(id);
+        self.stirred = true;
+    }
+
     /// Writes bytes to the client, up to a unit that something waits to see: the rest stays until it has passed.
     fn let_write(&mut self, id: ExchangeId, of: (u64, Moment), mut bytes: Bytes, mut points: Vec<(usize, Point)>) {
         let guarding = points.iter().position(|(_, point)| self.is_looked_for(id, point));
@@ -146,9 +158,8 @@ impl Engine {
             let end = points[place].0;
             let behind = points.split_off(place + 1).into_iter().map(|(at, point)| (at - end, point)).collect();
             let rest = Parcel::of_bytes(of.0, of.1, bytes.split_off(end), behind);
-            if let Some(lane) = self.lane(LaneId::Down(id)).filter(|_| rest.bytes() > 0) {
-                lane.put_back(rest);
-                self.busy.insert(LaneId::Down(id));
+            if rest.bytes() > 0 {
+                self.put_back(LaneId::Down(id), rest);
             }
         }
         let marks: Vec<Mark> = points

@@ -40,6 +40,7 @@ mod making;
 mod matching;
 mod notebook;
 mod outcome;
+mod outlet;
 mod owner;
 mod passing;
 mod plan;

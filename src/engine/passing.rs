@@ -216,7 +216,7 @@ impl Engine {
     }
 
     /// Reads no more of an answer while too much of it waits, or a rule wants the server to feel it.
-    pub(super) fn press(&mut self, id: ExchangeId) {
+    pub(super) fn press(&mut self, now: Moment, id: ExchangeId) {
         let plan = Arc::clone(&self.plan);
         let Some(exchange) = self.exchanges.get_mut(&id) else { return };
         if exchange.down.is_empty() && !exchange.paused {
@@ -230,6 +230,10 @@ impl Engine {
         if stops != exchange.paused && open {
             exchange.paused = stops;
             let id = exchange.id;
+            if stops && exchange.down.is_buffered() {
+                let key = self.key_of(id);
+                self.note(now, format!("{key}: as much of its body is kept as can be; the server is read no further"));
+            }
             self.out.push(if stops {
                 super::event::Command::PauseServer { exchange: id }
             } else {

@@ -4,6 +4,7 @@
 //! The one rule it keeps: it never does what it was not told.
 
 mod bounds;
+mod buffers;
 mod bursts;
 mod counting;
 mod cuts;

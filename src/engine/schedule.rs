@@ -9,8 +9,20 @@ use super::record::PointFate;
 use super::unit::{Lane, LaneId, Out, Parcel, Piece, Wait};
 
 impl Engine {
-    /// Puts a parcel into its queue; it leaves at once if nothing keeps it.
-    pub(super) fn enqueue(&mut self, now: Moment, id: LaneId, parcel: Parcel) {
+    /// Puts a parcel into its queue, and what goes behind it; it leaves at once if nothing keeps it.
+    pub(super) fn enqueue(&mut self, now: Moment, id: LaneId, mut parcel: Parcel) {
+        let behind = std::mem::take(&mut parcel.behind);
+        self.enqueue_one(now, id, parcel);
+        for parcel in behind {
+            // The leg may have been ended in its place.
+            match self.cut_off(id) {
+                Some(fate) => self.discard(now, &parcel, fate),
+                None => self.enqueue_one(now, id, parcel),
+            }
+        }
+    }
+
+    fn enqueue_one(&mut self, now: Moment, id: LaneId, parcel: Parcel) {
         if let Some(fate) = parcel.lost {
             return self.discard(now, &parcel, fate);
         }
@@ -21,6 +33,7 @@ impl Engine {
         if fits
             && lane.is_empty()
             && lane.guard.is_none()
+            && lane.outlet.is_none()
             && parcel.waits.is_empty()
             && parcel.ready <= now
             && !self.news
@@ -65,6 +78,7 @@ impl Engine {
     fn release(&mut self, now: Moment) -> bool {
         let mut leavers = Vec::new();
         for id in self.busy.clone() {
+            self.tend_outlet(now, id);
             let Some(lane) = self.lane(id) else { continue };
             leavers_of(now, lane, |order, seq| leavers.push((order, seq, id)));
         }
@@ -79,7 +93,7 @@ impl Engine {
                 self.leave(now, id, parcel);
             }
             if let LaneId::Down(exchange) = id {
-                self.press(exchange);
+                self.press(now, exchange);
             }
         }
         let mut busy = std::mem::take(&mut self.busy);
@@ -173,6 +187,13 @@ fn leavers_of(now: Moment, lane: &Lane, mut leaver: impl FnMut((Moment, u64), u6
         }
         if parcel.waits.is_empty() && parcel.ready <= now {
             if passed && matches!(parcel.out, Out::End(_)) {
+                return;
+            }
+            if let Some(outlet) = &lane.outlet {
+                // One at a time: what leaves may use up what others would need.
+                if outlet.lets_go(parcel) {
+                    leaver((ready.max(parcel.ready), parcel.seq), parcel.seq);
+                }
                 return;
             }
             ready = ready.max(parcel.ready);

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::event::{ConnId, Ending, ExchangeId, Moment, UnitId};
+use super::outlet::Outlet;
 use super::owner::{Belongs, Spoken};
 use super::plan::Plan;
 use super::record::PointFate;
@@ -101,6 +102,8 @@ pub(super) enum Out {
     Head,
     /// Bytes of an answer's body go to the client.
     Bytes(Bytes),
+    /// Nothing: this rule has something stand before a body, which waits behind it.
+    Gate(usize),
     /// The client's leg ends.
     End(Ending),
     /// The server's leg ends, because the client left so.
@@ -176,6 +179,8 @@ pub(super) struct Parcel {
     pub(super) overtake: bool,
     /// What became of it, if a rule took it away for good.
     pub(super) lost: Option<PointFate>,
+    /// What goes into the queue right behind it.
+    pub(super) behind: Vec<Parcel>,
     /// When its last wait ended, or a delay will have; its arrival if it had none.
     pub(super) ready: Moment,
     /// The timer that was set for its delay.
@@ -225,7 +230,26 @@ impl Parcel {
     pub(super) fn of_bytes(seq: u64, ready: Moment, bytes: Bytes, points: Vec<(usize, Point)>) -> Self {
         let (out, piece) = (Out::Bytes(bytes), Piece::Whole);
         let (waits, cuts) = (Vec::new(), Vec::new());
-        Self { seq, out, piece, points, waits, cuts, overtake: false, lost: None, ready, timer: None }
+        let behind = Vec::new();
+        Self { seq, out, piece, points, waits, cuts, overtake: false, lost: None, behind, ready, timer: None }
+    }
+
+    /// A gate of a rule before the body behind this head.
+    pub(super) fn gate(seq: u64, rule: usize, head: &Point, wait: Wait) -> Self {
+        let mut gate = Self::of_bytes(seq, head.arrived, Bytes::new(), vec![(0, head.clone())]);
+        (gate.out, gate.waits) = (Out::Gate(rule), vec![wait]);
+        gate
+    }
+
+    /// Takes its first bytes from it; what ends behind them stays, and so does what is planned for when it leaves.
+    pub(super) fn take_front(&mut self, len: usize) -> Option<Self> {
+        let Out::Bytes(bytes) = &mut self.out else { return None };
+        let front = bytes.split_to(len);
+        let place = self.points.iter().position(|(end, _)| *end > len).unwrap_or(self.points.len());
+        let rest = self.points.split_off(place).into_iter().map(|(end, point)| (end - len, point)).collect();
+        let points = std::mem::replace(&mut self.points, rest);
+        let piece = if self.piece == Piece::Whole { Piece::Whole } else { Piece::Begun };
+        Some(Self { piece, ..Self::of_bytes(self.seq, self.ready, front, points) })
     }
 
     /// Whether it is held by a rule that wants the server to feel it.
@@ -241,7 +265,7 @@ impl Parcel {
     pub(super) fn bytes(&self) -> usize {
         match &self.out {
             Out::Bytes(bytes) => bytes.len(),
-            Out::Admit | Out::Read | Out::Forward(_) | Out::Head | Out::End(_) | Out::Leave(_) => 0,
+            Out::Admit | Out::Read | Out::Forward(_) | Out::Head | Out::Gate(_) | Out::End(_) | Out::Leave(_) => 0,
         }
     }
 }
@@ -262,11 +286,19 @@ pub(super) struct Lane {
     pub(super) torn: bool,
     /// The sequence number of what let the last one go that had waited here.
     pub(super) last_by: u64,
+    /// How the bytes of a body leave it, if a rule has a say in that.
+    pub(super) outlet: Option<Box<Outlet>>,
 }
 
 impl Lane {
     pub(super) fn is_empty(&self) -> bool {
         self.parcels.is_empty()
+    }
+
+    /// Whether a rule keeps a whole body back in it.
+    pub(super) fn is_buffered(&self) -> bool {
+        let gate = |parcel: &Parcel| matches!(parcel.out, Out::Gate(_));
+        self.parcels.iter().any(gate) || self.outlet.as_ref().is_some_and(|outlet| outlet.keeps_back())
     }
 
     pub(super) fn push(&mut self, parcel: Parcel) {

@@ -24,6 +24,7 @@ impl Engine {
     /// Nothing that stands in a queue will ever leave it.
     pub(super) fn discard_all(&mut self, now: Moment, id: LaneId, fate: PointFate) {
         let parcels: Vec<Parcel> = self.lane(id).map(|lane| lane.drain().collect()).unwrap_or_default();
+        self.close_outlet(id);
         for (place, parcel) in parcels.iter().enumerate() {
             // What waits for a stream stands behind nobody.
             let behind = if id == LaneId::Astray { &[] } else { &parcels[place + 1..] };
@@ -45,7 +46,9 @@ impl Engine {
             if let Some((_, point)) = parcel.points.first() {
                 if matches!(wait.until, Until::Hold) {
                     self.ungather(wait.rule, point);
-                    self.kept_for_good(wait.rule, point, &ended);
+                    if !matches!(parcel.out, Out::Gate(_)) || behind.iter().any(|parcel| parcel.bytes() > 0) {
+                        self.kept_for_good(wait.rule, point, &ended);
+                    }
                 }
                 if matches!(wait.until, Until::Hold | Until::Cut | Until::Stream) {
                     let kept = self.kept(now, wait, parcel, behind);
@@ -53,7 +56,8 @@ impl Engine {
                 }
             }
         }
-        for (_, point) in &parcel.points {
+        // A gate is no point of its own: it stands there in the name of the head.
+        for (_, point) in parcel.points.iter().filter(|_| !matches!(parcel.out, Out::Gate(_))) {
             self.write_point(point, fate, None, None);
         }
     }

@@ -4,6 +4,7 @@
 use super::problem::Report;
 use crate::engine::condition::{Condition, Leg, Same, Seen};
 use crate::engine::fault::Fault;
+use crate::engine::fault::buffer::{Buffer, Until};
 use crate::engine::fault::hold::Hold;
 use crate::engine::language::Spot;
 use crate::engine::rule::Rule;
@@ -16,11 +17,27 @@ pub(super) fn rule(report: &mut Report, rule: &Rule, spot: &Spot) {
     if waits.flat_map(any).any(|it| matches!(it, Condition::Fired { rule: other, .. } if *other == rule.name)) {
         report.wrong(spot, "the rule waits for itself", "name another rule in `fired`");
     }
-    if let Fault::Hold(hold) = &rule.fault {
+    let all_behind = |hold: &Hold| {
         let behind: Vec<_> = any(&hold.until).into_iter().map(|until| behind(&rule.selector, hold, until)).collect();
-        if let Some(Some(instead)) = behind.first().filter(|_| behind.iter().all(Option::is_some)) {
-            report.wrong(spot, "the hold waits for something that can only come after what it holds", *instead);
+        behind.first().copied().flatten().filter(|_| behind.iter().all(Option::is_some))
+    };
+    match &rule.fault {
+        Fault::Hold(hold) => {
+            if let Some(instead) = all_behind(hold) {
+                report.wrong(spot, "the hold waits for something that can only come after what it holds", instead);
+            }
         }
+        Fault::Buffer(Buffer { until: Until::Condition(until), head, .. }) => {
+            let hold = Hold { until: until.clone(), limit: None, overtake: false, reading: true };
+            // Its head goes on, unless it is kept too.
+            let heads =
+                any(until).into_iter().any(|it| matches!(it, Condition::Seen(it) if it.selector.at == At::Head));
+            if all_behind(&hold).is_some_and(|_| *head || !heads) {
+                let instead = "say leg = \"server\" for what the server has sent";
+                report.wrong(spot, "the buffer waits for something that can only come after what it keeps", instead);
+            }
+        }
+        _ => {}
     }
 }
 

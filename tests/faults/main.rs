@@ -10,6 +10,8 @@
 mod common;
 
 #[cfg(test)]
+mod buffer;
+#[cfg(test)]
 mod conditions;
 #[cfg(test)]
 mod cut;

@@ -7,11 +7,8 @@ use crate::engine::engine::Engine;
 use crate::engine::fault::{Act, Fault, FaultTable, Turn};
 use crate::engine::language::params::Params;
 use crate::engine::language::{Asked, Complaints, Kind, Need, OVERTAKE, Spot, field, limit, words};
-use crate::engine::record::Opened;
 use crate::engine::rule::Rule;
 use crate::engine::selector::At;
-use crate::engine::sighting::Truth;
-use crate::engine::unit::{Until, Wait};
 
 /// `hold`: every point.
 #[derive(Debug, Clone, PartialEq)]
@@ -61,24 +58,11 @@ impl Act for Hold {
         let Turn { now, rule, parcel, .. } = turn;
         let Some((_, point)) = parcel.points.first() else { return };
         let point = point.clone();
-        engine.log_firing(now, rule, &point);
-        engine.gather(now, rule, &point);
-        let truth =
-            engine.plan.rules[rule].gate.as_ref().map_or(Truth::No, |cond| engine.truth(cond, rule, &point, now));
-        if let Truth::Since(_, cause) = truth {
-            engine.effective_at(rule, &point);
-            engine.ungather(rule, &point);
-            return engine.close_gate(now, rule, &point, Opened::Already(engine.words(&cause)));
-        }
+        let Some(wait) = engine.await_gate(now, rule, &point, self.limit) else { return };
         if self.until == Condition::Never {
             engine.effective_at(rule, &point);
         }
-        let limit = self.limit.map(|limit| point.arrived + limit);
-        let mut wait = Wait { rule, until: Until::Hold, limit, timer: None };
-        let next = if let Truth::From(at) = truth { Some(limit.map_or(at, |limit| limit.min(at))) } else { limit };
-        engine.set_timer(&mut wait, next);
         parcel.waits.push(wait);
-        engine.look_out(rule, &point);
         parcel.overtake |= self.overtake;
     }
 

@@ -3,6 +3,7 @@
 //! A new fault is a file with a `TABLE` and an [`Act`], and a line in [`faults!`] below (ARCHITECTURE.md, "How to add a
 //! fault").
 
+pub mod buffer;
 pub mod cut;
 pub mod delay;
 pub mod hold;
@@ -52,13 +53,14 @@ faults! {
     {
         Delay = delay,
         Hold = hold,
+        Buffer = buffer,
         Reorder = reorder,
         Cut = cut,
         Respond = respond,
         Rewrite = rewrite,
         Move = moving,
     }
-    unbuilt { BUFFER, THROTTLE, DROP, DUPLICATE, INJECT, REFRAME, RESUMABLE, ROUTE, }
+    unbuilt { THROTTLE, DROP, DUPLICATE, INJECT, REFRAME, RESUMABLE, ROUTE, }
 }
 
 /// The fault of that name.
@@ -194,16 +196,16 @@ impl Fault {
         self.acting().told(engine, outcome)
     }
 
+    pub(super) fn reaches_the_body(&self) -> bool {
+        self.acting().reaches_the_body()
+    }
+
     pub(super) fn presses(&self) -> bool {
         self.acting().presses()
     }
 
     pub(super) fn stands_in_for(&self) -> bool {
         self.acting().stands_in_for()
-    }
-
-    pub(super) fn reaches_the_body(&self) -> bool {
-        self.acting().reaches_the_body()
     }
 
     pub(crate) fn check(&self, rule: &Rule, spot: &Spot, slips: &mut Complaints) {

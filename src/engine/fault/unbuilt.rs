@@ -2,28 +2,8 @@
 
 use super::{FaultTable, unchecked};
 use crate::engine::language::params::Params;
-use crate::engine::language::{Asked, Complaints, EVENT, GAP, Kind, NO_LIMIT, Need, RETRY, Spot, WHEN, field, limit};
+use crate::engine::language::{Complaints, EVENT, GAP, Kind, NO_LIMIT, Need, RETRY, Spot, WHEN, field};
 use crate::engine::selector::At::{self, Block, End, Head, Leave, Request};
-
-/// `buffer`.
-pub(super) static BUFFER: FaultTable = FaultTable {
-    name: "buffer",
-    at: &[Head],
-    main: Some("until"),
-    doc: "keeps an answer's body back and lets it go in one piece",
-    params: &[
-        field(
-            "until",
-            Kind::Either(&[Kind::Size, Kind::Condition(Asked::Unit)]),
-            Need::Default("\"end\""),
-            "what lets it go; a size: in blocks of that size",
-        ),
-        field("head", Kind::Bool, Need::Default("false"), "whether the head goes on at once"),
-        limit("\"30s\"", "when it is let go anyway, which is a failure"),
-    ],
-    make: None,
-    check: unchecked,
-};
 
 /// `throttle`.
 pub(super) static THROTTLE: FaultTable = FaultTable {

@@ -7,6 +7,7 @@ use super::super::condition::{Condition, Leg, Same, Seen, Time};
 use super::super::engine::Setup;
 use super::super::event::{Ending, Event, ExchangeId, Fate, UnitId};
 use super::super::fault::Fault;
+use super::super::fault::buffer::{Buffer, Until};
 use super::super::fault::cut::{Cut, Offset, OtherLeg, Place};
 use super::super::fault::delay::Delay;
 use super::super::fault::hold::Hold;
@@ -90,7 +91,16 @@ fn timing(sight: Sight) -> impl Strategy<Value = Fault> {
         (condition(sight), any::<bool>()).prop_map(|(until, reading)| {
             Fault::Hold(Hold { until, limit: Some(ms(LIMIT)), overtake: false, reading })
         }),
+        (buffered(sight), any::<bool>()).prop_map(|(until, head)| Fault::Buffer(Buffer {
+            until,
+            head,
+            limit: ms(LIMIT)
+        })),
     ]
+}
+
+fn buffered(sight: Sight) -> impl Strategy<Value = Until> {
+    prop_oneof![condition(sight).prop_map(Until::Condition), (1..200usize).prop_map(Until::Size)]
 }
 
 fn any_fault(sight: Sight) -> impl Strategy<Value = Fault> {
@@ -140,6 +150,9 @@ fn rules(sight: Sight, fault: impl Strategy<Value = Fault> + Clone) -> impl Stra
         let named = rules.into_iter().enumerate().map(|(n, (mut selector, fault, trigger, scope, from, until))| {
             if matches!(fault, Fault::Reorder(_) | Fault::Move(_)) {
                 selector.at = At::Block;
+            }
+            if matches!(fault, Fault::Buffer(_)) {
+                selector.at = At::Head;
             }
             if matches!(fault, Fault::Cut(_)) && selector.at == At::Leave {
                 selector.at = At::End;
