@@ -215,7 +215,7 @@ fn an_expectation_that_is_wrong_is_one_line_and_so_is_a_right_one() {
     for (line, says) in [
         ("match = { at = \"haed\" }", "4: expectation \"it\": `at` cannot be \"haed\"; did you mean \"head\"?"),
         ("match = \"${no}\"", "4: expectation \"it\": \"${no}\" is not declared in [vars]"),
-        ("match = { idle = \"1s\" }", "2: expectation \"it\": [[expect]] is not built yet in this version"),
+        ("match = { control = \"go\" }", "2: expectation \"it\": [[expect]] is not built yet in this version"),
     ] {
         let ran = checked(&[&file("expect.toml", &text(line))]);
         assert_eq!(ran.err.lines().count(), 1, "{}", ran.err);

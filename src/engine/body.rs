@@ -58,10 +58,22 @@ impl Engine {
                 for frame in frames {
                     self.frame(now, id, frame);
                 }
+                if self.is_mid_block(id) {
+                    self.heard(now, id);
+                }
             }
-            Body::Json(json) => self.json(now, id, bytes, json),
+            Body::Json(json) => {
+                self.heard(now, id);
+                self.json(now, id, bytes, json);
+            }
         }
         self.judge_rest(id);
+    }
+
+    /// Whether a block has begun to arrive: it is not known yet whether a rule will lose it.
+    fn is_mid_block(&self, id: ExchangeId) -> bool {
+        let body = self.exchanges.get(&id).map(|exchange| &exchange.body);
+        matches!(body, Some(Body::Blocks(framer)) if framer.is_open())
     }
 
     /// What the end of the body completes: a tail passes on, a JSON answer of unknown length is whole. Returns the point

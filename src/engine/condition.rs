@@ -29,6 +29,20 @@ pub enum Condition {
     },
     /// This rule holds so many units, at most [`REMEMBERED`].
     Gathered(u64),
+    /// No byte of the answer for so long; of a connection, nothing on it. Asked at each moment (rule R4).
+    Idle {
+        /// For how long.
+        time: Duration,
+        /// And so much longer.
+        plus: Option<Time>,
+    },
+    /// So many bytes of the answer's body have gone on to the client.
+    Bytes {
+        /// How many.
+        size: u64,
+        /// And so much later.
+        plus: Option<Time>,
+    },
 }
 
 /// A point that must have been seen.

@@ -160,7 +160,13 @@ impl Cond {
         match self {
             Self::Gathered(count) => Some(*count),
             Self::Any(conds) => conds.iter().filter_map(Self::gathers).min(),
-            Self::After(_) | Self::End | Self::Never | Self::Seen { .. } | Self::Fired { .. } => None,
+            Self::After(_)
+            | Self::End
+            | Self::Never
+            | Self::Seen { .. }
+            | Self::Fired { .. }
+            | Self::Idle { .. }
+            | Self::Bytes { .. } => None,
         }
     }
 }

@@ -76,6 +76,8 @@ pub struct CutEffect {
     pub ending: String,
     /// Whether the server never got the request.
     pub unsent: bool,
+    /// How many bytes of the request's body the server got, if the cut fell inside that.
+    pub request: Option<u64>,
     /// Whether the answer's head had reached the client.
     pub head: bool,
     /// How many messages had; `None`: they were not looked for.
@@ -101,6 +103,7 @@ pub(super) struct Reached {
     /// What was commanded for the server's leg when the client's was cut.
     server: Option<Fate>,
     unsent: bool,
+    request: Option<u64>,
 }
 
 /// What became of a point.
@@ -156,6 +159,13 @@ impl Engine {
         }
     }
 
+    /// The server got so much of a request's body, and no more.
+    pub(super) fn half_sent(&mut self, id: ExchangeId, bytes: u64) {
+        if let Some(exchange) = self.exchanges.get_mut(&id) {
+            exchange.reached.request = Some(bytes);
+        }
+    }
+
     /// Keeps count of what has reached the client on each exchange.
     fn reached(&mut self, outcome: &Outcome<'_>) {
         let Outcome { point, fate, on, .. } = outcome;
@@ -199,6 +209,7 @@ impl Engine {
         Some(Did::Cut(CutEffect {
             ending: ending.word().to_owned(),
             unsent: reached.unsent,
+            request: reached.request,
             head: reached.head,
             blocks,
             inside: reached.part.map(|(bytes, _)| bytes),

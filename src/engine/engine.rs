@@ -23,6 +23,7 @@ use super::record::Summary;
 use super::rule::Rule;
 use super::session::Sessions;
 use super::sighting::Log;
+use super::silence::Silence;
 use super::unit::{ArmedCut, Lane, LaneId};
 
 /// How many bytes of an answer may wait before the server's leg is read no further.
@@ -46,6 +47,8 @@ pub struct Setup {
 pub(super) struct Conn {
     pub(super) client: String,
     pub(super) lane: Lane,
+    /// How long nothing happened on it.
+    pub(super) silence: Silence,
     /// Cuts that wait for their `when`.
     pub(super) cuts: Vec<ArmedCut>,
 }

@@ -257,6 +257,9 @@ pub enum Command {
         body: Option<Bytes>,
         /// Changed headers, in the order in which they are changed; after the proxy's own mapping.
         headers: Vec<HeaderEdit>,
+        /// Send no more of the body than so many bytes, and leave the request unfinished: it is reported when these are
+        /// written.
+        part: Option<u64>,
     },
     /// Send the answer's head.
     Head {

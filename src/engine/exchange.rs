@@ -18,12 +18,14 @@ use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};
 
+use super::amount::Amount;
 use super::effects::Reached;
 use super::event::{AnswerHead, ConnId, Ending, ExchangeId, Moment, RequestHead};
 use super::hash;
 use super::owner::{Belongs, Spoken, Trail};
 use super::rpc::Kind;
 use super::selector::Stream;
+use super::silence::Silence;
 use super::sse::Framer;
 use super::unit::Lane;
 
@@ -182,6 +184,10 @@ pub(super) struct Exchange {
     pub(super) paused: bool,
     /// What of it has reached the client.
     pub(super) reached: Reached,
+    /// How long nothing of its answer was heard.
+    pub(super) silence: Silence,
+    /// How much of its body has gone on.
+    pub(super) amount: Amount,
 }
 
 /// What becomes of a LF that follows the CR which had ended a block.
@@ -235,6 +241,8 @@ impl Exchange {
             flying_bytes: 0,
             paused: false,
             reached: Reached::default(),
+            silence: Silence::default(),
+            amount: Amount::default(),
         }
     }
 

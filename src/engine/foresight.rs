@@ -16,7 +16,8 @@ use super::unit::Point;
 impl Engine {
     /// Whether the rest of the exchange can go by unseen.
     pub(super) fn may_relay(&self, id: ExchangeId) -> bool {
-        let looks = self.notebook.on || self.plan.looks_inside || self.plan.asks_for_ends;
+        let plan = &self.plan;
+        let looks = self.notebook.on || plan.looks_inside || plan.asks_for_ends || plan.measures();
         let planned = self.cutting.contains(&id);
         !looks
             && !planned
@@ -94,7 +95,8 @@ impl Engine {
     pub(super) fn under_way(&self, cond: &Cond, rule: usize, point: &Point) -> bool {
         match cond {
             Cond::Never | Cond::Gathered(_) => false,
-            Cond::After(_) | Cond::End => true,
+            Cond::After(_) | Cond::End | Cond::Idle { .. } => true,
+            Cond::Bytes { .. } => !unsent(point) && point.exchange.is_some_and(|id| self.exchanges.contains_key(&id)),
             Cond::Any(conds) => conds.iter().any(|cond| self.under_way(cond, rule, point)),
             Cond::Fired { rule: fired, .. } => fired.is_some_and(|fired| {
                 let sel = &self.plan.rules[fired].sel;

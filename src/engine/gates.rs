@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::engine::Engine;
 use super::event::{ConnId, ExchangeId, Moment};
-use super::exchange::ClientLeg;
+use super::language::words::show_duration;
 use super::record::Opened;
 use super::sighting::{Cause, Truth};
 use super::unit::{ArmedCut, CutPlan, Out, Parcel, Point, Until, Wait};
@@ -161,8 +161,12 @@ impl Engine {
     /// The sequence number of what let something go.
     fn by(&mut self, cause: &Cause) -> u64 {
         match cause {
-            Cause::Time => self.next_seq(),
-            Cause::Seen(_, seq) | Cause::End(seq) | Cause::Fired(_, seq) | Cause::Gathered(seq) => *seq,
+            Cause::Time | Cause::Silence(_) => self.next_seq(),
+            Cause::Seen(_, seq)
+            | Cause::End(seq)
+            | Cause::Fired(_, seq)
+            | Cause::Gathered(seq)
+            | Cause::Bytes(_, seq) => *seq,
         }
     }
 
@@ -174,6 +178,8 @@ impl Engine {
             Cause::End(_) => "the end of the answer".to_owned(),
             Cause::Fired(rule, _) => format!("{} fired", self.plan.rules[*rule].name),
             Cause::Gathered(_) => "gathered".to_owned(),
+            Cause::Silence(time) => format!("{} of silence", show_duration(*time)),
+            Cause::Bytes(size, _) => format!("{size} bytes"),
         }
     }
 
@@ -182,8 +188,7 @@ impl Engine {
         let armed: Vec<ConnId> =
             self.conns.iter().filter(|(_, conn)| !conn.cuts.is_empty()).map(|(conn, _)| *conn).collect();
         for id in armed {
-            let in_use =
-                self.exchanges.values().any(|exchange| exchange.conn == id && exchange.client == ClientLeg::Open);
+            let in_use = self.is_in_use(id, None);
             let Some(conn) = self.conns.get_mut(&id).filter(|_| !in_use) else { continue };
             let mut cuts = std::mem::take(&mut conn.cuts);
             let due = self.due_cut(now, &mut cuts);

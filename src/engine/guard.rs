@@ -81,7 +81,13 @@ impl Cond {
                 *watch == number && (*same == Same::Run || waiting.session == point.session)
             }
             Self::Any(conds) => conds.iter().any(|cond| cond.asks(number, waiting, point)),
-            Self::After(_) | Self::End | Self::Never | Self::Fired { .. } | Self::Gathered(_) => false,
+            Self::After(_)
+            | Self::End
+            | Self::Never
+            | Self::Fired { .. }
+            | Self::Gathered(_)
+            | Self::Idle { .. }
+            | Self::Bytes { .. } => false,
         }
     }
 }

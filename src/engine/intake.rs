@@ -13,11 +13,12 @@ use super::notebook::redacted_target;
 use super::record::PointFate;
 use super::rpc;
 use super::selector::{At, Stream};
+use super::silence::Silence;
 use super::unit::{Key, LaneId, Out, Parcel, Point};
 
 impl Engine {
     pub(super) fn connect(&mut self, now: Moment, conn: ConnId, client: String) {
-        self.conns.insert(conn, Conn { client, ..Conn::default() });
+        self.conns.insert(conn, Conn { client, silence: Silence::from(now), ..Conn::default() });
         let seq = self.next_seq();
         let exchange = Arc::from(format!("conn:{}", conn.0));
         let key = Key { session: 0, exchange, name: "connect", ordinal: 1 };
@@ -42,6 +43,7 @@ impl Engine {
     pub(super) fn request_head(&mut self, now: Moment, id: ExchangeId, conn: ConnId, reused: bool, head: RequestHead) {
         self.exchange_count += 1;
         let mut exchange = Box::new(Exchange::new(id, conn, reused, head));
+        exchange.silence = Silence::from(now);
         exchange.stream = self.kind_of(&exchange);
         exchange.session = self.session_before_body(&exchange);
         let n = self.sessions.count_exchange(exchange.session);
@@ -51,6 +53,7 @@ impl Engine {
         let seq = self.next_seq();
         let point = self.point(now, id, At::RequestHead, "request-head", seq);
         self.arrive(now, LaneId::Up(id), Out::Read, point);
+        self.heard_on(now, conn);
     }
 
     pub(super) fn request(&mut self, now: Moment, id: ExchangeId, body: &RequestBody) {
@@ -76,7 +79,9 @@ impl Engine {
             point.size = point.bytes;
             point.hash = self.notebook.on.then(|| hash::hash(bytes));
         }
+        let conn = point.conn;
         self.arrive(now, LaneId::Up(id), Out::Forward(None), point);
+        self.stirred_on(now, conn);
     }
 
     pub(super) fn head(&mut self, now: Moment, id: ExchangeId, head: AnswerHead) {
@@ -171,7 +176,7 @@ impl Engine {
         point.ending = Some(ending);
         self.sight((now, seq), Leg::Server, &point, Some(id));
         self.end_client(id);
-        self.client_over(id);
+        self.client_over(now, id);
         let stamp = (now, self.next_seq());
         self.sight(stamp, Leg::Client, &point, Some(id));
         self.write_point(&point, PointFate::Passed, Some(stamp), None);

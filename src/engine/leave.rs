@@ -9,6 +9,9 @@ use bytes::Bytes;
 use super::engine::Engine;
 use super::event::{Command, ConnId, Ending, ExchangeId, Fate, HeadEdits, Mark, Moment, UnitId};
 use super::exchange::{ClientLeg, ServerLeg};
+use super::fault::Fault;
+use super::fault::cut::{Cut, Place};
+use super::forwarding::Sent;
 use super::record::PointFate;
 use super::unit::{ArmedCut, CutPlan, LaneId, Out, Parcel, Piece, Point};
 
@@ -31,6 +34,8 @@ pub(super) enum Job {
     Write,
     /// Send a request; these cuts fall when it is sent.
     Forward(Vec<CutPlan>),
+    /// Send a part of a request; then this rule cuts.
+    Half(usize),
     /// End the client's leg.
     Finish,
     /// End the server's leg.
@@ -50,6 +55,9 @@ impl Engine {
         let instead =
             cuts.iter().find(|cut| !cut.later).filter(|cut| self.plan.rules[cut.rule].rule.fault.stands_in_for());
         match (id, instead) {
+            (LaneId::Up(exchange), Some(cut)) if matches!(parcel.out, Out::Forward(_)) && self.is_inside(cut.rule) => {
+                self.send_half(now, exchange, cut.rule, parcel);
+            }
             (LaneId::Conn(conn), _) => self.leave_connection(now, conn, &parcel, &cuts),
             (LaneId::Up(exchange) | LaneId::Down(exchange), Some(cut)) => {
                 self.cut_instead(now, exchange, cut.rule, parcel);
@@ -57,6 +65,10 @@ impl Engine {
             (LaneId::Up(exchange) | LaneId::Down(exchange), None) => self.pass(now, exchange, parcel, cuts),
             (LaneId::Astray, _) => self.discard(now, &parcel, PointFate::Gone),
         }
+    }
+
+    fn is_inside(&self, rule: usize) -> bool {
+        matches!(&self.plan.rules[rule].rule.fault, Fault::Cut(Cut { place: Place::Inside(_), .. }))
     }
 
     fn leave_connection(&mut self, now: Moment, conn: ConnId, parcel: &Parcel, cuts: &[CutPlan]) {
@@ -112,7 +124,14 @@ impl Engine {
                     self.write_point(point, PointFate::Ended, None, None);
                 }
             }
-            Out::Forward(body) => self.forward(now, id, body, parcel.points, cuts),
+            Out::Forward(body) => {
+                let unseen = cuts.is_empty() && self.may_relay(id);
+                let unit = self.fly(id, parcel.points, Job::Forward(cuts));
+                self.forward(now, id, unit, Sent { body, part: None });
+                if unseen {
+                    self.out.push(Command::Relay { exchange: id });
+                }
+            }
             Out::Head => {
                 let rechunk = self.may_change(id);
                 let guards = parcel.points.iter().any(|(_, point)| self.is_looked_for(id, point));
@@ -129,7 +148,7 @@ impl Engine {
                 self.out.push(Command::Head { exchange: id, unit, rechunk, edits: HeadEdits::default(), made });
             }
             Out::Gate(rule) => self.open_body(id, rule),
-            Out::Bytes(bytes) => self.let_write(id, (parcel.seq, parcel.ready), bytes, parcel.points),
+            Out::Bytes(bytes) => self.let_write(now, id, (parcel.seq, parcel.ready), bytes, parcel.points),
             Out::End(ending) => {
                 // What could only have gone inside a block that never became whole.
                 self.discard_all(now, LaneId::Down(id), PointFate::Gone);
@@ -152,7 +171,14 @@ impl Engine {
     }
 
     /// Writes bytes to the client, up to a unit that something waits to see: the rest stays until it has passed.
-    fn let_write(&mut self, id: ExchangeId, of: (u64, Moment), mut bytes: Bytes, mut points: Vec<(usize, Point)>) {
+    fn let_write(
+        &mut self,
+        now: Moment,
+        id: ExchangeId,
+        of: (u64, Moment),
+        mut bytes: Bytes,
+        mut points: Vec<(usize, Point)>,
+    ) {
         let guarding = points.iter().position(|(_, point)| self.is_looked_for(id, point));
         if let Some(place) = guarding {
             let end = points[place].0;
@@ -162,18 +188,14 @@ impl Engine {
                 self.put_back(LaneId::Down(id), rest);
             }
         }
-        let marks: Vec<Mark> = points
-            .into_iter()
-            .map(|(end, point)| Mark { end, unit: self.fly(id, vec![(end, point)], Job::Write) })
-            .collect();
-        if let Some(mark) = marks.last().filter(|_| guarding.is_some()) {
-            self.guard(id, mark.unit);
+        let last = self.write_up_to_cut(now, id, bytes, points);
+        if let Some(unit) = last.filter(|_| guarding.is_some()) {
+            self.guard(id, unit);
         }
-        self.write(id, bytes, marks);
     }
 
     /// Writes bytes to the client; those that stood side by side when they came go in one write.
-    fn write(&mut self, id: ExchangeId, bytes: Bytes, marks: Vec<Mark>) {
+    pub(super) fn write(&mut self, id: ExchangeId, bytes: Bytes, marks: Vec<Mark>) {
         if let Some(Command::Write { exchange, bytes: last, marks: before }) = self.out.last_mut()
             && *exchange == id
             && let Some(joined) = joined(&self.chunk, last, &bytes)
@@ -184,34 +206,6 @@ impl Engine {
             return;
         }
         self.out.push(Command::Write { exchange: id, bytes, marks });
-    }
-
-    fn forward(
-        &mut self,
-        now: Moment,
-        id: ExchangeId,
-        body: Option<Bytes>,
-        points: Vec<(usize, Point)>,
-        cuts: Vec<CutPlan>,
-    ) {
-        let identity = self.asks_identity(id);
-        if identity && !std::mem::replace(&mut self.notebook.identity, true) {
-            let key = self.key_of(id);
-            self.note(
-                now,
-                format!("{key}: identity encoding is asked of the server, here and wherever a rule looks inside"),
-            );
-        }
-        let relayed = cuts.is_empty() && self.may_relay(id);
-        let unit = self.fly(id, points, Job::Forward(cuts));
-        self.out.push(Command::Forward { exchange: id, unit, identity, body, headers: Vec::new() });
-        if let Some(exchange) = self.exchanges.get_mut(&id) {
-            exchange.server = ServerLeg::Open;
-            exchange.request_body = Bytes::new();
-        }
-        if relayed {
-            self.out.push(Command::Relay { exchange: id });
-        }
     }
 
     /// The client has left: the server's leg goes too, if there is one.

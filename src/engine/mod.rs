@@ -22,12 +22,14 @@ pub mod selector;
 pub mod sse;
 pub mod trigger;
 
+mod amount;
 mod body;
 mod bounded;
 mod counting;
 mod decide;
 mod exchange;
 mod foresight;
+mod forwarding;
 mod gates;
 mod glob;
 mod guard;
@@ -47,6 +49,7 @@ mod plan;
 mod schedule;
 mod session;
 mod sighting;
+mod silence;
 mod unit;
 mod withheld;
 

@@ -28,7 +28,10 @@ impl Engine {
         }
         self.unguard(now, id, unit);
         match job {
-            Job::Write => self.delivered(stamp, id, &points),
+            Job::Write => {
+                self.heard(now, id);
+                self.delivered(stamp, id, &points);
+            }
             Job::Forward(cuts) => {
                 for (_, point) in &points {
                     self.sight(stamp, Leg::Server, point, Some(id));
@@ -38,8 +41,15 @@ impl Engine {
                     }
                 }
             }
+            Job::Half(rule) => {
+                for (_, point) in &points {
+                    self.half_sent(id, point.bytes);
+                    self.write_point(point, PointFate::Cut, None, None);
+                    self.cut(now, id, rule, point, None);
+                }
+            }
             Job::Finish => {
-                self.client_over(id);
+                self.client_over(now, id);
                 self.delivered(stamp, id, &points);
             }
             Job::Close(fate) => {
@@ -72,7 +82,7 @@ impl Engine {
     }
 
     /// The client's leg is over: what nothing can answer any more is not in flight.
-    pub(super) fn client_over(&mut self, id: ExchangeId) {
+    pub(super) fn client_over(&mut self, now: Moment, id: ExchangeId) {
         let Some(exchange) = self.exchanges.get(&id) else { return };
         let own = matches!(exchange.stream, Stream::Post | Stream::Listen);
         if own && !exchange.resumable && exchange.status() != Some(202) {
@@ -80,7 +90,9 @@ impl Engine {
                 self.calls.settle(call);
             }
         }
+        let conn = exchange.conn;
         self.sessions.unanswered(self.session_of(id), id);
+        self.stirred_on(now, conn);
     }
 
     fn server_closed(&mut self, now: Moment, id: ExchangeId, fate: Fate) {
@@ -155,12 +167,12 @@ impl Engine {
             self.discard_all(now, lane, PointFate::Gone);
         }
         self.ground(id, PointFate::Gone, |job| matches!(job, Job::Write | Job::Finish));
-        self.client_over(id);
+        self.client_over(now, id);
     }
 
     /// The proxy answers for a server that could not be reached: the request that was let go never was written.
     pub(super) fn unreached(&mut self, id: ExchangeId) {
-        self.ground(id, PointFate::Gone, |job| matches!(job, Job::Forward(_)));
+        self.ground(id, PointFate::Gone, |job| matches!(job, Job::Forward(_) | Job::Half(_)));
     }
 
     /// The server's leg has ended before its close was reported, or while it was drained: nothing is left to close.
@@ -210,7 +222,7 @@ impl Engine {
             return;
         }
         let mut flying = self.flights.values().filter(|flight| flight.exchange == id);
-        if flying.all(|flight| matches!(flight.job, Job::Forward(_))) {
+        if flying.all(|flight| matches!(flight.job, Job::Forward(_) | Job::Half(_))) {
             self.unreached(id);
         }
     }

@@ -4,6 +4,7 @@
 //! The one rule it keeps: nothing here changes while the run lasts.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::condition::{Condition, Leg, Same, Seen, Time};
 use super::rule::Rule;
@@ -40,9 +41,29 @@ pub(super) enum Cond {
     End,
     Never,
     Any(Vec<Cond>),
-    Seen { watch: usize, same: Same, nth: u64, next: bool, plus: Option<Time> },
-    Fired { rule: Option<usize>, plus: Option<Time> },
+    Seen {
+        watch: usize,
+        same: Same,
+        nth: u64,
+        next: bool,
+        plus: Option<Time>,
+    },
+    Fired {
+        rule: Option<usize>,
+        plus: Option<Time>,
+    },
     Gathered(u64),
+    /// The number is that of its place in [`Plan::silences`].
+    Idle {
+        number: usize,
+        time: Duration,
+        plus: Option<Time>,
+    },
+    /// The number is that of its place in [`Plan::sizes`].
+    Bytes {
+        number: usize,
+        plus: Option<Time>,
+    },
 }
 
 impl Cond {
@@ -51,7 +72,13 @@ impl Cond {
         match self {
             Self::Seen { watch, .. } => found.push(*watch),
             Self::Any(conds) => conds.iter().for_each(|cond| cond.watches(found)),
-            Self::After(_) | Self::End | Self::Never | Self::Fired { .. } | Self::Gathered(_) => {}
+            Self::After(_)
+            | Self::End
+            | Self::Never
+            | Self::Fired { .. }
+            | Self::Gathered(_)
+            | Self::Idle { .. }
+            | Self::Bytes { .. } => {}
         }
     }
 
@@ -59,7 +86,9 @@ impl Cond {
     pub(super) fn plus(&self) -> Option<Time> {
         match self {
             Self::After(time) => Some(*time),
-            Self::Seen { plus, .. } | Self::Fired { plus, .. } => *plus,
+            Self::Seen { plus, .. } | Self::Fired { plus, .. } | Self::Idle { plus, .. } | Self::Bytes { plus, .. } => {
+                *plus
+            }
             Self::Any(conds) => conds.iter().find_map(Self::plus),
             Self::End | Self::Never | Self::Gathered(_) => None,
         }
@@ -75,6 +104,14 @@ pub(super) struct Watch {
     pub(super) ahead: Sel,
 }
 
+/// A silence that a condition of a rule asks for.
+#[derive(Debug)]
+pub(super) struct Quiet {
+    pub(super) rule: usize,
+    pub(super) time: Duration,
+    pub(super) plus: Option<Time>,
+}
+
 /// The rules of a run, prepared.
 #[derive(Debug, Default)]
 pub(super) struct Plan {
@@ -86,6 +123,10 @@ pub(super) struct Plan {
     pub(super) looks_inside: bool,
     /// Whether some rule or condition asks for the end of an answer.
     pub(super) asks_for_ends: bool,
+    /// The silences that conditions ask for.
+    pub(super) silences: Vec<Quiet>,
+    /// The sizes that conditions ask for, in bytes.
+    pub(super) sizes: Vec<u64>,
     /// Rules whose firing a condition asks for.
     heeded: Vec<usize>,
     /// Whether some rule wants the server to feel that it holds.
@@ -106,6 +147,11 @@ impl Plan {
             plan.rules[heeded].heeded = true;
         }
         plan
+    }
+
+    /// Whether a condition asks what only the bytes of a body tell.
+    pub(super) fn measures(&self) -> bool {
+        !self.silences.is_empty() || !self.sizes.is_empty()
     }
 
     /// The rules about one kind of point, in written order.
@@ -160,6 +206,14 @@ impl Plan {
                 Cond::Fired { rule, plus: *plus }
             }
             Condition::Gathered(count) => Cond::Gathered(*count),
+            Condition::Idle { time, plus } => {
+                self.silences.push(Quiet { rule: self.rules.len(), time: *time, plus: *plus });
+                Cond::Idle { number: self.silences.len() - 1, time: *time, plus: *plus }
+            }
+            Condition::Bytes { size, plus } => {
+                self.sizes.push(*size);
+                Cond::Bytes { number: self.sizes.len() - 1, plus: *plus }
+            }
         }
     }
 

@@ -3,23 +3,26 @@
 //! [`Play`] is a rim that does at once what it is told and says so, so that a test reads as what client and server do.
 //! The one rule it keeps: it never does what it was not told.
 
+mod amounts;
 mod bounds;
 mod buffers;
 mod bursts;
 mod counting;
 mod cuts;
 mod effects;
+mod halves;
 mod holds;
 mod moves;
 mod outcomes;
 mod properties;
 mod selectors;
+mod silences;
 mod streaming;
 pub(crate) mod tools;
 mod traffic;
 mod whose;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -39,6 +42,8 @@ pub(crate) struct Seen {
     pub(crate) request: Bytes,
     /// The body that was forwarded, if the request was.
     pub(crate) forwarded: Option<Bytes>,
+    /// Whether what was forwarded stays unfinished.
+    pub(crate) half: bool,
     pub(crate) identity: bool,
     pub(crate) request_edits: Vec<HeaderEdit>,
     pub(crate) head_edits: HeadEdits,
@@ -63,6 +68,8 @@ pub(crate) struct Play {
     exchanges: u64,
     names: BTreeMap<String, ExchangeId>,
     conns: BTreeMap<String, ConnId>,
+    /// Connections that have carried a request.
+    used: BTreeSet<ConnId>,
     pub(crate) entries: Vec<Entry>,
     pub(crate) cut_connections: usize,
     /// Everything that left, in order: `forward a`, `head a`, `write a`, `finish a`, `close a`.
@@ -90,6 +97,7 @@ impl Play {
             exchanges: 0,
             names: BTreeMap::new(),
             conns: BTreeMap::new(),
+            used: BTreeSet::new(),
             entries: Vec::new(),
             cut_connections: 0,
             left: Vec::new(),
@@ -103,14 +111,14 @@ impl Play {
     // --- what the client does ---
 
     /// Sends a request, the connection being named after it. Two headers are none: `:target`, where it is not `/mcp`,
-    /// and `:conn`, the name of a connection that has carried a request before.
+    /// and `:conn`, the name of another connection.
     pub(crate) fn sends(&mut self, name: &str, method: &str, headers: &[(&str, &str)], body: &str) -> &mut Self {
         self.exchanges += 1;
         let id = ExchangeId(self.exchanges);
         self.names.insert(name.to_owned(), id);
         let pseudo = |pseudo: &str| headers.iter().find(|(header, _)| *header == pseudo).map(|(_, value)| *value);
         let conn = self.connects(pseudo(":conn").unwrap_or(name));
-        let (target, reused) = (pseudo(":target").unwrap_or("/mcp"), pseudo(":conn").is_some());
+        let (target, reused) = (pseudo(":target").unwrap_or("/mcp"), !self.used.insert(conn));
         let headers = headers.iter().filter(|(header, _)| !header.starts_with(':'));
         let headers = headers.map(|(header, value)| ((*header).to_owned(), Bytes::copy_from_slice(value.as_bytes())));
         let head = RequestHead { method: method.to_owned(), target: target.to_owned(), headers: headers.collect() };
@@ -349,11 +357,13 @@ impl Play {
                 let body = RequestBody::Whole(self.seen[&exchange].request.clone());
                 vec![Event::Request { exchange, body }]
             }
-            Command::Forward { exchange, unit, identity, body, headers } => {
+            Command::Forward { exchange, unit, identity, body, headers, part } => {
                 let seen = self.note("forward", exchange);
                 seen.request_edits = headers;
                 seen.identity = identity;
-                seen.forwarded = Some(body.unwrap_or_else(|| seen.request.clone()));
+                let mut body = body.unwrap_or_else(|| seen.request.clone());
+                part.iter().for_each(|part| body.truncate(usize::try_from(*part).expect("a test's body is small")));
+                (seen.half, seen.forwarded) = (part.is_some(), Some(body));
                 if self.refuses { Vec::new() } else { vec![Event::Passed { unit }] }
             }
             Command::Head { exchange, unit, rechunk, edits, made } => {

@@ -26,6 +26,9 @@ impl Engine {
         if let Some(fate) = parcel.lost {
             return self.discard(now, &parcel, fate);
         }
+        if let (LaneId::Down(exchange), Out::Head | Out::Bytes(_)) = (id, &parcel.out) {
+            self.heard(now, exchange);
+        }
         let Some(lane) = self.lane(id) else {
             return self.discard(now, &parcel, PointFate::Gone);
         };

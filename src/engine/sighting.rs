@@ -73,6 +73,10 @@ pub(super) enum Cause {
     Fired(usize, u64),
     /// So many units are held.
     Gathered(u64),
+    /// No byte for so long.
+    Silence(std::time::Duration),
+    /// So many bytes have gone on.
+    Bytes(u64, u64),
 }
 
 /// Whether a condition is true for a unit.
@@ -138,6 +142,17 @@ impl Engine {
                 Some((at, seq)) => Truth::Since(at, Cause::Gathered(seq)),
                 None => Truth::No,
             },
+            Cond::Idle { time, plus, .. } => {
+                let plus = self.drawn(rule, Some(&point.key), "plus", plus.as_ref());
+                self.silent_since(point).map_or(Truth::No, |since| {
+                    let time = *time + plus;
+                    Truth::at(since + time, now, Cause::Silence(time))
+                })
+            }
+            Cond::Bytes { number, plus } => self.has_let_go(*number, point).map_or(Truth::No, |(at, seq)| {
+                let at = at + self.drawn(rule, Some(&point.key), "plus", plus.as_ref());
+                Truth::at(at, now, Cause::Bytes(self.plan.sizes[*number], seq))
+            }),
         }
     }
 
@@ -162,6 +177,11 @@ impl Engine {
                 latest(self.seen(*watch, *same, point).skip(skipped).collect(), plus.as_ref())
             }
             Cond::Fired { rule: fired, plus } => latest(self.fired[(*fired)?].of(Some(point.session)), plus.as_ref()),
+            Cond::Idle { number, .. } => self.last_silence(*number, point, now),
+            Cond::Bytes { number, plus } => {
+                let (at, seq) = self.has_let_go(*number, point)?;
+                Some((at + self.drawn(rule, None, "plus", plus.as_ref()), seq)).filter(|(at, _)| *at <= now)
+            }
         }
     }
 

@@ -100,9 +100,14 @@ impl Engine {
                 let coming = passing.iter().filter(fits).count();
                 coming > 0 && (seen + coming) as u64 >= *nth
             }
-            Cond::Seen { .. } | Cond::After(_) | Cond::End | Cond::Never | Cond::Fired { .. } | Cond::Gathered(_) => {
-                false
-            }
+            Cond::Seen { .. }
+            | Cond::After(_)
+            | Cond::End
+            | Cond::Never
+            | Cond::Fired { .. }
+            | Cond::Gathered(_)
+            | Cond::Idle { .. }
+            | Cond::Bytes { .. } => false,
         }
     }
 }

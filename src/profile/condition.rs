@@ -67,7 +67,7 @@ impl Reader<'_> {
         }
         let waits = ["idle", "bytes", "control"].iter().any(|key| has(key));
         if waits || (has("plus") && !SELECTOR.iter().any(|field| has(field.key))) {
-            return self.wait_condition(key, node);
+            return self.wait_condition(key, node, asked);
         }
         self.seen_condition(key, node).map(|seen| Condition::Seen(Box::new(seen)))
     }
@@ -93,17 +93,27 @@ impl Reader<'_> {
         (self.report.count() == before).then(|| params.number("gathered").map(Condition::Gathered))?
     }
 
-    fn wait_condition(&mut self, key: &str, node: &Node) -> Option<Condition> {
+    fn wait_condition(&mut self, key: &str, node: &Node, asked: Asked) -> Option<Condition> {
         let before = self.report.count();
         let params = self.table(&format!("`{key}`"), node, &[&WAIT]);
         let given: Vec<&str> =
             ["idle", "bytes", "control"].into_iter().filter(|key| node.entry(key).is_some()).collect();
         match given.as_slice() {
             [] => {}
-            [one] => self.report.not_built(&node.spot, &format!("a condition on `{one}`")),
+            ["control"] => self.report.not_built(&node.spot, "the control API, which alone opens `control`,"),
+            [one] if asked == Asked::Expectation => {
+                self.refuse_with(key, node, &format!("`{one}` is about the answer in hand, and here is none"));
+            }
+            [_] => {}
             [..] => self.refuse_with(key, node, "write one of them in a table; a list of tables is true with any"),
         }
-        (self.report.count() == before).then(|| params.time("plus").map(Condition::After))?
+        if self.report.count() != before {
+            return None;
+        }
+        let plus = params.time("plus");
+        let idle = || params.duration("idle").map(|time| Condition::Idle { time, plus });
+        let bytes = || params.size("bytes").map(|size| Condition::Bytes { size, plus });
+        idle().or_else(bytes).or_else(|| plus.map(Condition::After))
     }
 
     fn seen_condition(&mut self, key: &str, node: &Node) -> Option<Seen> {

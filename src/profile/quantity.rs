@@ -48,7 +48,12 @@ impl Reader<'_> {
             return None;
         }
         if around {
-            return Some(Time::Around(params.duration("mean")?, params.duration("jitter")?));
+            let (mean, jitter) = (params.duration("mean")?, params.duration("jitter")?);
+            if jitter > mean {
+                self.refuse_with(key, node, "write a jitter of at most the mean: no time is below zero");
+                return None;
+            }
+            return Some(Time::Around(mean, jitter));
         }
         let (min, max) = (params.duration("min")?, params.duration("max")?);
         if min > max {

@@ -5,8 +5,9 @@ use super::problem::Report;
 use crate::engine::condition::{Condition, Leg, Same, Seen};
 use crate::engine::fault::Fault;
 use crate::engine::fault::buffer::{Buffer, Until};
+use crate::engine::fault::cut::Place;
 use crate::engine::fault::hold::Hold;
-use crate::engine::language::Spot;
+use crate::engine::language::{Spot, at_word};
 use crate::engine::rule::Rule;
 use crate::engine::selector::{At, Glob, Selector};
 
@@ -17,6 +18,7 @@ pub(super) fn rule(report: &mut Report, rule: &Rule, spot: &Spot) {
     if waits.flat_map(any).any(|it| matches!(it, Condition::Fired { rule: other, .. } if *other == rule.name)) {
         report.wrong(spot, "the rule waits for itself", "name another rule in `fired`");
     }
+    unknown_bytes(report, rule, spot);
     let all_behind = |hold: &Hold| {
         let behind: Vec<_> = any(&hold.until).into_iter().map(|until| behind(&rule.selector, hold, until)).collect();
         behind.first().copied().flatten().filter(|_| behind.iter().all(Option::is_some))
@@ -38,6 +40,28 @@ pub(super) fn rule(report: &mut Report, rule: &Rule, spot: &Spot) {
             }
         }
         _ => {}
+    }
+}
+
+/// Bytes of the body are counted from the head on: a rule about an earlier point can be neither switched nor released by
+/// them.
+fn unknown_bytes(report: &mut Report, rule: &Rule, spot: &Spot) {
+    let counts = |condition: &Condition| any(condition).iter().any(|it| matches!(it, Condition::Bytes { .. }));
+    let at = rule.selector.at;
+    let early = unsent(at) || at == At::Head;
+    let switched = [&rule.from, &rule.until].into_iter().flatten().any(counts);
+    let (withheld, when) = match &rule.fault {
+        Fault::Cut(cut) => (at == At::Connect || cut.place != Place::After, cut.when.as_ref()),
+        _ => (false, None),
+    };
+    if early && (switched || withheld && when.is_some_and(counts)) {
+        let what = format!("no `bytes` of a body have passed at `{}`", at_word(at));
+        let instead = if switched {
+            "match at = \"block\" or \"end\""
+        } else {
+            "match at = \"head\" and write where = \"after\""
+        };
+        report.wrong(spot, what, instead);
     }
 }
 
@@ -72,7 +96,11 @@ fn behind(held: &Selector, hold: &Hold, until: &Condition) -> Option<&'static st
         | Condition::Never
         | Condition::Any(_)
         | Condition::Fired { .. }
-        | Condition::Gathered(_) => None,
+        | Condition::Gathered(_)
+        | Condition::Idle { .. } => None,
+        Condition::Bytes { .. } => {
+            unsent(held.at).then_some(UNSENT).or_else(|| (held.at == At::Head).then_some(BEHIND))
+        }
     }
 }
 

@@ -52,6 +52,8 @@ pub(crate) struct Forward {
     pub(crate) identity: bool,
     pub(crate) body: Option<Bytes>,
     pub(crate) headers: Vec<HeaderEdit>,
+    /// How much of the body leaves, if not all of it.
+    pub(crate) part: Option<u64>,
 }
 
 /// Leave to send the answer's head.

@@ -157,6 +157,7 @@ async fn read(body: &mut ClientBody, outgoing: &mut ServerBody, headers: &Header
 /// Does to the request what the engine asked with its leave to send it.
 fn apply(forward: Forward, headers: &mut HeaderMap, body: &mut ServerBody) {
     body.report(forward.unit);
+    forward.part.into_iter().for_each(|part| body.limit(part));
     if forward.identity {
         headers::ask_identity(headers);
     }

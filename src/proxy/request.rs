@@ -38,6 +38,8 @@ pub(crate) struct ServerBody {
     link: Option<Arc<Link>>,
     unit: Option<UnitId>,
     hold: Option<Hold>,
+    /// How many bytes may still leave, if the request is to stay unfinished.
+    left: Option<u64>,
 }
 
 enum Rest {
@@ -72,7 +74,7 @@ impl ServerBody {
     /// A body that is passed on as it comes.
     pub(crate) fn streaming(body: Incoming, client: &Arc<Link>) -> Self {
         let rest = if body.is_end_stream() { Rest::None } else { Rest::Stream(body) };
-        Self { read: VecDeque::new(), rest, client: Arc::clone(client), link: None, unit: None, hold: None }
+        Self { read: VecDeque::new(), rest, client: Arc::clone(client), link: None, unit: None, hold: None, left: None }
     }
 
     /// Reads on until all is known or the cap is passed.
@@ -131,6 +133,11 @@ impl ServerBody {
         self.unit = Some(unit);
     }
 
+    /// Lets only so many bytes of it leave: it never ends.
+    pub(crate) fn limit(&mut self, bytes: u64) {
+        self.left = Some(bytes);
+    }
+
     /// Holds the body back until the server gives leave.
     pub(crate) fn hold(&mut self, clock: &Clock) -> Arc<Leave> {
         let leave = Arc::new(Leave::default());
@@ -141,7 +148,7 @@ impl ServerBody {
     /// The request is being sent on this leg.
     pub(crate) fn sent_on(&mut self, link: &Arc<Link>) {
         self.link = Some(Arc::clone(link));
-        if let (Some(unit), Rest::None) = (self.unit, &self.rest) {
+        if let (Some(unit), Rest::None, None) = (self.unit, &self.rest, self.left) {
             link.mark_head(self.read.iter().map(|part| part.len() as u64).sum(), unit);
         }
     }
@@ -149,6 +156,27 @@ impl ServerBody {
     fn give(&mut self, bytes: Bytes) -> Frame<Tracked> {
         let link = self.link.as_ref().expect("a body is polled only once it is sent");
         Frame::data(link.give(bytes))
+    }
+
+    /// Gives no more than may still leave, and reports the unit with the last byte that may.
+    fn give_part(&mut self, mut bytes: Bytes) -> Frame<Tracked> {
+        if let Some(left) = &mut self.left {
+            bytes.truncate(usize::try_from(*left).unwrap_or(usize::MAX));
+            *left -= bytes.len() as u64;
+        }
+        let frame = self.give(bytes);
+        self.unfinished();
+        frame
+    }
+
+    /// Whether nothing more may leave; then the unit is reported.
+    fn unfinished(&mut self) -> bool {
+        let over = self.left == Some(0);
+        if let (true, Some(unit), Some(link)) = (over, self.unit, &self.link) {
+            link.mark_head(0, unit);
+            self.unit = None;
+        }
+        over
     }
 
     /// The rest will not come. If that is because the client is gone, this leg ends as the client's did: the error alone
@@ -181,9 +209,12 @@ impl Body for ServerBody {
             ready!(hold.poll(cx));
             this.hold = None;
         }
+        if this.unfinished() {
+            return Poll::Pending;
+        }
         while let Some(bytes) = this.read.pop_front() {
             if !bytes.is_empty() {
-                return Poll::Ready(Some(Ok(this.give(bytes))));
+                return Poll::Ready(Some(Ok(this.give_part(bytes))));
             }
         }
         let frame = match &mut this.rest {
@@ -198,7 +229,7 @@ impl Body for ServerBody {
         match frame.into_data() {
             Ok(data) => {
                 let last = matches!(&this.rest, Rest::Stream(body) if body.is_end_stream());
-                let frame = this.give(data);
+                let frame = this.give_part(data);
                 if last {
                     this.streamed();
                 }
@@ -212,7 +243,7 @@ impl Body for ServerBody {
     }
 
     fn is_end_stream(&self) -> bool {
-        matches!(self.rest, Rest::None) && self.read.is_empty()
+        matches!(self.rest, Rest::None) && self.read.is_empty() && self.left.is_none()
     }
 
     fn size_hint(&self) -> SizeHint {

@@ -164,8 +164,8 @@ impl Run {
             Command::CutConnection { conn, ending } => self.find_client(conn)?.cut(ending),
             Command::Read { exchange } => self.find(exchange)?.allow_read(),
             Command::Relay { exchange } => self.find(exchange)?.relay(),
-            Command::Forward { exchange, unit, identity, body, headers } => {
-                self.find(exchange)?.allow_forward(Forward { unit, identity, body, headers });
+            Command::Forward { exchange, unit, identity, body, headers, part } => {
+                self.find(exchange)?.allow_forward(Forward { unit, identity, body, headers, part });
             }
             Command::Head { exchange, unit, rechunk, edits, made } => {
                 self.find(exchange)?.allow_head(Head { unit, rechunk, edits, made });

@@ -43,11 +43,11 @@ pub enum Place {
     Before,
     /// The unit passes first.
     After,
-    /// So much of the block passes. Of another unit nothing would: no profile may ask for it.
+    /// So much of the block or the request's body passes. Of another unit nothing would: no profile may ask for it.
     Inside(Offset),
 }
 
-/// A place inside a block.
+/// A place inside a block or a request's body.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Offset {
     /// After so many bytes; negative: so many before the end.
@@ -70,14 +70,18 @@ pub enum OtherLeg {
 impl Cut {
     /// The part of a block that still leaves.
     pub(in crate::engine) fn part(&self, block: &Bytes) -> Option<Inside> {
-        let Place::Inside(offset) = self.place else { return None };
         let whole = block.len();
-        let end = match offset {
+        self.place_in(whole).map(|end| Inside { part: block.slice(..end), whole })
+    }
+
+    /// After how many of so many bytes it falls, if it falls inside.
+    pub(in crate::engine) fn place_in(&self, whole: usize) -> Option<usize> {
+        let Place::Inside(offset) = self.place else { return None };
+        Some(match offset {
             Offset::Bytes(n) if n < 0 => whole.saturating_sub(usize::try_from(n.unsigned_abs()).unwrap_or(whole)),
             Offset::Bytes(n) => usize::try_from(n).unwrap_or(whole).min(whole),
             Offset::Share(share) => share_of(whole, share),
-        };
-        Some(Inside { part: block.slice(..end), whole })
+        })
     }
 
     /// What becomes of the server's leg when it is the other one.
@@ -163,21 +167,11 @@ fn make(params: &Params, at: At) -> Option<Cut> {
 fn check(params: &Params, at: At, _: &Spot, slips: &mut Complaints) {
     let place = params.text("where");
     let place = place.as_deref().unwrap_or(if matches!(at, At::Connect | At::Head) { "after" } else { "before" });
-    let ending = params.written("ending").cloned().unwrap_or_default();
-    let headless = matches!(at, At::Connect | At::RequestHead | At::Request) || (at == At::Head && place != "after");
-    if headless && params.text("ending").as_deref() == Some("eof") && params.text("leg").as_deref() != Some("server") {
-        let instead = if at == At::Head { "write where = \"after\", or" } else { "match at = \"head\", or" };
-        slips.wrong(
-            &ending,
-            "`eof` before a head: there is no body to end",
-            format!("{instead} cut with fin, reset or stall"),
-        );
-    }
+    end_of_nothing(params, at, place, slips);
     let inside = params.written("where").filter(|_| place == "inside");
     match (inside, params.written("byte")) {
         (None, Some(byte)) => slips.wrong(byte, "`byte` without `inside`", "write where = \"inside\""),
-        (Some(spot), _) if at == At::Request => slips.not_built(spot, "`inside` at `request`, a half-sent request,"),
-        (Some(spot), _) if at != At::Block => {
+        (Some(spot), _) if !matches!(at, At::Block | At::Request) => {
             slips.wrong(spot, "`inside` needs a block or a request", "match at = \"block\", or write before or after");
         }
         _ => {}
@@ -185,11 +179,51 @@ fn check(params: &Params, at: At, _: &Spot, slips: &mut Complaints) {
     if let Some(spot) = params.written("where").filter(|_| at == At::End && place == "after") {
         slips.wrong(spot, "`after` an end: nothing is left to cut", "write where = \"before\"");
     }
-    if let Some(lasting) = params.written("for").filter(|_| params.text("other-leg").as_deref() == Some("close")) {
-        slips.wrong(lasting, "`for` with a leg that closes", "write other-leg = \"drain\" or \"keep\"");
-    }
+    legs(params, at, place, slips);
     if let Some(code) = params.written("h2-code") {
         slips.not_built(code, "`h2-code`");
+    }
+}
+
+/// `eof` where there is no body of ours to end.
+fn end_of_nothing(params: &Params, at: At, place: &str, slips: &mut Complaints) {
+    let Some(ending) = params.written("ending").filter(|_| params.text("ending").as_deref() == Some("eof")) else {
+        return;
+    };
+    let headless = matches!(at, At::Connect | At::RequestHead | At::Request) || (at == At::Head && place != "after");
+    if params.text("leg").as_deref() == Some("server") {
+        slips.wrong(ending, "`eof` of the server's leg: the body there is the server's", "write fin, reset or stall");
+    } else if headless && (params.written("when").is_none() || place != "after") {
+        let instead = if at == At::Head { "write where = \"after\", or" } else { "match at = \"head\", or" };
+        slips.wrong(
+            ending,
+            "`eof` before a head: there is no body to end",
+            format!("{instead} cut with fin, reset or stall"),
+        );
+    }
+}
+
+/// Legs that are not there, and fates that no leg could have.
+fn legs(params: &Params, at: At, place: &str, slips: &mut Complaints) {
+    let (leg, other) = (params.text("leg").unwrap_or_default(), params.text("other-leg").unwrap_or_default());
+    let unsent = matches!(at, At::RequestHead | At::Request) && place == "before";
+    let early = unsent || at == At::RequestHead && params.written("when").is_none();
+    let legless = match at {
+        At::Connect => Some("a connection is cut with the one that belongs to it"),
+        At::End => Some("the server has ended its answer"),
+        _ if early => Some("the server has not got the request yet"),
+        _ => None,
+    };
+    let server = params.written("leg").filter(|_| leg != "client");
+    let spared = params.written("other-leg").filter(|_| other != "close");
+    if let (Some(why), Some(spot)) = (legless, server.or(spared)) {
+        let instead = if early { "write where = \"after\" at \"request\"" } else { "leave it out" };
+        return slips.wrong(spot, format!("no leg of the server's to end or to keep: {why}"), instead);
+    }
+    if let Some(spot) = params.written("other-leg").filter(|_| leg == "both") {
+        slips.wrong(spot, "`other-leg` of a cut of both legs", "leave it out, or name the leg that is cut in `leg`");
+    } else if let Some(lasting) = params.written("for").filter(|_| other == "close" || leg == "both") {
+        slips.wrong(lasting, "`for` with a leg that closes", "write other-leg = \"drain\" or \"keep\"");
     }
 }
 

@@ -35,6 +35,11 @@ pub fn condition(it: &Condition) -> String {
         Condition::Seen(it) => seen(it),
         Condition::Fired { rule, plus } => format!("{rule} has acted{}", plus_text(plus.as_ref())),
         Condition::Gathered(count) => format!("{count} are held"),
+        Condition::Idle { time: quiet, plus } => {
+            let plus = plus.as_ref().map(|plus| format!(" and {}", time(plus))).unwrap_or_default();
+            format!("there was no byte for {}{plus}", show_duration(*quiet))
+        }
+        Condition::Bytes { size, plus } => format!("{size} bytes of the body have passed{}", plus_text(plus.as_ref())),
     }
 }
 

@@ -37,6 +37,7 @@ fn a_cut_is_told_with_what_had_reached_the_client_and_what_became_of_the_server(
         play.calls("a", 1).streams("a").data("a", &[notification(1), answer(1), notification(2)].concat());
         let expected = CutEffect {
             ending: "reset".to_owned(),
+            request: None,
             unsent: false,
             head: true,
             blocks: Some(blocks),

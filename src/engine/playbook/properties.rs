@@ -57,6 +57,8 @@ fn condition(sight: Sight) -> impl Strategy<Value = Condition> {
         1 => (1..90u64).prop_map(super::tools::after),
         1 => Just(Condition::End),
         1 => (1..4u64).prop_map(Condition::Gathered),
+        if sight == Sight::Far { 1 } else { 0 } => (1..60u64).prop_map(|time| Condition::Idle { time: ms(time), plus: None }),
+        if sight == Sight::Far { 1 } else { 0 } => (0..300u64).prop_map(|size| Condition::Bytes { size, plus: None }),
         5 => seen.prop_map(move |(selector, same, leg, nth, next, plus)| {
             let near = if selector.at.is_towards_server() { Leg::Client } else { Leg::Server };
             let leg = if sight == Sight::Near { Some(near) } else { leg };

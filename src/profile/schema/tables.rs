@@ -126,10 +126,20 @@ pub static GATHERED: [Field; 1] = [field("gathered", Kind::Int(1, MOST), Need::R
 
 /// The other conditions that are no selector.
 pub static WAIT: [Field; 4] = [
-    field("plus", Kind::Time, Need::Optional, "so long after the point in hand, or so much later"),
-    field("idle", Kind::Duration, Need::Optional, "no byte of the answer for so long"),
-    field("bytes", Kind::Size, Need::Optional, "so many bytes of the answer's body have passed"),
-    field("control", Kind::Text, Need::Optional, "opened through the control API"),
+    field("plus", Kind::Time, Need::Optional, "so long after the point in hand, or so much longer or later"),
+    field(
+        "idle",
+        Kind::Duration,
+        Need::Optional,
+        "no byte of the answer for so long; at connect, and before a request is sent, nothing on the connection",
+    ),
+    field(
+        "bytes",
+        Kind::Size,
+        Need::Optional,
+        "so many bytes of the answer's body have passed; a cut falls exactly there",
+    ),
+    field("control", Kind::Text, Need::Optional, "opened through the control API (not built yet)"),
 ];
 
 /// An expectation.

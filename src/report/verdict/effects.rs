@@ -92,7 +92,9 @@ fn owner_words(owner: &OwnerEntry) -> String {
 /// `reset after block 2, before its answer; the server's leg closed`.
 fn cut_words(cut: &CutEffect) -> String {
     let next = cut.blocks.unwrap_or(0) + 1;
+    let request = cut.request.unwrap_or(0);
     let place = match (cut.inside, cut.blocks) {
+        _ if cut.request.is_some() => format!(" after {request} bytes of the request"),
         _ if cut.unsent => " before the server got it".to_owned(),
         _ if !cut.head => " before its head".to_owned(),
         (Some(bytes), _) if cut.inside_answer => format!(" after {bytes} bytes of its answer, block {next}"),

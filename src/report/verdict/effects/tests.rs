@@ -38,6 +38,10 @@ fn a_cut_is_told_with_its_place_its_answer_and_the_other_leg() {
             "reset before its head; the server's leg closed",
         ),
         (CutEffect { head: false, unsent: true, server: None, ..cut("reset") }, "reset before the server got it"),
+        (
+            CutEffect { head: false, request: Some(9), ..cut("fin") },
+            "fin after 9 bytes of the request; the server's leg closed",
+        ),
         (CutEffect { blocks: None, ..cut("eof") }, "eof; the server's leg closed"),
     ] {
         let line = told(vec![effect("lost/cut", "s1/post:1/end#1", Did::Cut(cut))]);

@@ -1,0 +1,121 @@
+//! How long nothing was heard on an answer or a connection (condition `idle`).
+//!
+//! Any byte counts when it comes and when it goes on, comments too; one that a rule lost does not, as behind a balancer it
+//! never came. On a connection an exchange that is open is something. The one rule it keeps: a unit in hand was heard when
+//! it arrived, so that what waits for silence waits from there.
+
+use std::time::Duration;
+
+use super::engine::Engine;
+use super::event::{ConnId, ExchangeId, Moment};
+use super::exchange::ClientLeg;
+use super::plan::Quiet;
+use super::selector::At;
+use super::unit::Point;
+
+/// What was heard last, and which silences came before it.
+#[derive(Debug, Default)]
+pub(super) struct Silence {
+    last: Moment,
+    seq: u64,
+    /// For each silence of the plan that was reached: when it was, the last time, and its place in the sequence.
+    reached: Vec<(usize, Moment, u64)>,
+}
+
+impl Silence {
+    /// Silence that begins now.
+    pub(super) fn from(now: Moment) -> Self {
+        Self { last: now, ..Self::default() }
+    }
+
+    /// Something was heard; `lengths` are the silences that may have been reached before.
+    fn hear(&mut self, now: Moment, seq: u64, lengths: &[Duration]) {
+        for (number, length) in lengths.iter().enumerate() {
+            let at = self.last + *length;
+            if at <= now {
+                self.reached.retain(|(known, _, _)| *known != number);
+                self.reached.push((number, at, self.seq));
+            }
+        }
+        (self.last, self.seq) = (now, seq);
+    }
+
+    /// When a silence of this length was reached last; `lasts`: it may be going on.
+    fn reached(&self, number: usize, length: Duration, now: Moment, lasts: bool) -> Option<(Moment, u64)> {
+        let before = self.reached.iter().find(|(known, _, _)| *known == number).map(|(_, at, seq)| (*at, *seq));
+        Some((self.last + length, self.seq)).filter(|(at, _)| lasts && *at <= now).or(before)
+    }
+}
+
+impl Engine {
+    /// A byte of this exchange's answer came, or went on to the client.
+    pub(super) fn heard(&mut self, now: Moment, id: ExchangeId) {
+        if self.plan.silences.is_empty() {
+            return;
+        }
+        let (seq, lengths) = (self.seq, self.lengths());
+        if let Some(exchange) = self.exchanges.get_mut(&id) {
+            exchange.silence.hear(now, seq, &lengths);
+        }
+    }
+
+    /// A request began on this connection.
+    pub(super) fn heard_on(&mut self, now: Moment, conn: ConnId) {
+        if self.plan.silences.is_empty() {
+            return;
+        }
+        let (seq, lengths) = (self.seq, self.lengths());
+        if let Some(conn) = self.conns.get_mut(&conn) {
+            conn.silence.hear(now, seq, &lengths);
+        }
+    }
+
+    /// An exchange of this connection went on or is over: what came before was no silence.
+    pub(super) fn stirred_on(&mut self, now: Moment, conn: ConnId) {
+        let seq = self.seq;
+        if let Some(conn) = self.conns.get_mut(&conn) {
+            conn.silence.hear(now, seq, &[]);
+            self.news |= self.plan.cuts_connections;
+        }
+    }
+
+    /// Since when it has been silent, for the unit in hand.
+    pub(super) fn silent_since(&self, point: &Point) -> Option<Moment> {
+        let Some(id) = point.exchange else {
+            return self
+                .conns
+                .get(&point.conn)
+                .filter(|_| !self.is_in_use(point.conn, None))
+                .map(|conn| conn.silence.last);
+        };
+        let last = self.exchanges.get(&id)?.silence.last;
+        Some(if matches!(point.at, At::End | At::Leave) { last } else { last.max(point.arrived) })
+    }
+
+    /// When a silence was reached last, and its place in the sequence: before a request is forwarded, on its connection.
+    pub(super) fn last_silence(&self, number: usize, point: &Point, now: Moment) -> Option<(Moment, u64)> {
+        let length = self.length(&self.plan.silences[number]);
+        match (point.at, point.exchange) {
+            (At::Connect | At::RequestHead | At::Request, _) | (_, None) => {
+                let lasts = point.at != At::Request && !self.is_in_use(point.conn, point.exchange);
+                self.conns.get(&point.conn)?.silence.reached(number, length, now, lasts)
+            }
+            (_, Some(id)) => self.exchanges.get(&id)?.silence.reached(number, length, now, true),
+        }
+    }
+
+    /// Whether an exchange is open on a connection, this one aside.
+    pub(super) fn is_in_use(&self, conn: ConnId, but: Option<ExchangeId>) -> bool {
+        let open = |exchange: &super::exchange::Exchange| exchange.conn == conn && exchange.client == ClientLeg::Open;
+        self.exchanges.values().any(|exchange| open(exchange) && Some(exchange.id) != but)
+    }
+
+    fn lengths(&self) -> Vec<Duration> {
+        self.plan.silences.iter().map(|quiet| self.length(quiet)).collect()
+    }
+
+    /// How long a silence must be that switches a rule.
+    fn length(&self, quiet: &Quiet) -> Duration {
+        quiet.time + self.drawn(quiet.rule, None, "plus", quiet.plus.as_ref())
+    }
+}
