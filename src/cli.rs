@@ -126,6 +126,10 @@ pub struct CheckArgs {
     /// Profiles as `run -p` takes them: files or built-in names, with values for their variables.
     #[arg(value_name = "NAME_OR_FILE[,KEY=VALUE]...", required = true)]
     pub profiles: Vec<String>,
+
+    /// Say of each rule which points of this recorded run it would have hit, with that run's seed. `-` is stdin.
+    #[arg(long, value_name = "JOURNAL")]
+    pub against: Option<PathBuf>,
 }
 
 /// `mishap report`.

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use mishap::cli::CheckArgs;
 use mishap::command::{Exit, check, profiles};
 use mishap::profile::builtin;
 
@@ -22,7 +23,7 @@ fn ran(run: impl FnOnce(&mut Vec<u8>, &mut Vec<u8>) -> std::io::Result<Exit>) ->
 
 fn checked(profiles: &[&str]) -> Ran {
     let profiles: Vec<String> = profiles.iter().map(|it| (*it).to_owned()).collect();
-    ran(|out, err| check::run(&profiles, out, err))
+    ran(|out, err| check::run(&CheckArgs { profiles: profiles.clone(), against: None }, out, err))
 }
 
 fn listed(name: Option<&str>) -> Ran {

@@ -56,7 +56,7 @@ fn dispatch(cli: Cli, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Ex
     match cli.command {
         Command::Run(args) => run::run(&args, out, err),
         Command::Profiles(args) => profiles::run(args.name.as_deref(), out, err),
-        Command::Check(args) => check::run(&args.profiles, out, err),
+        Command::Check(args) => check::run(&args, out, err),
         Command::Report(args) => report::run(&args, out),
         Command::Demo(args) => demo::run(&args, out, err),
     }

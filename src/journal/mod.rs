@@ -3,6 +3,7 @@
 //! The one rule: it never holds up what crosses the proxy. [`Sink::record`] puts an entry into a bounded queue and
 //! returns; what finds no room is dropped and counted, and the footer says how much that was.
 
+mod again;
 mod header;
 mod read;
 mod writer;
@@ -10,6 +11,7 @@ mod writer;
 #[cfg(test)]
 mod tests;
 
+pub use again::again;
 pub use header::{Footer, Header, Line, ProfileUse, RuleLine, SCHEMA, VerdictLine, utc};
 pub use read::{parse, read};
 pub use writer::{Closed, Journal, Queue, Sink, queue};

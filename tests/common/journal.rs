@@ -15,8 +15,9 @@ use super::wire::PATIENCE;
 /// The lines of a journal, as they come.
 #[derive(Debug)]
 pub(crate) struct Live {
-    coming: Receiver<Line>,
+    coming: Receiver<(Vec<u8>, Line)>,
     seen: Vec<Line>,
+    text: Vec<u8>,
 }
 
 impl Live {
@@ -29,9 +30,10 @@ impl Live {
         std::thread::spawn(move || {
             let Ok(file) = std::fs::File::open(path) else { return };
             let lines = BufReader::new(file).split(b'\n').map_while(Result::ok);
-            lines.flat_map(|line| parse(&line)).take_while(|line| sender.send(line.clone()).is_ok()).for_each(drop);
+            let known = lines.flat_map(|line| parse(&line).into_iter().map(move |known| (line.clone(), known)));
+            known.take_while(|line| sender.send(line.clone()).is_ok()).for_each(drop);
         });
-        Self { coming, seen: Vec::new() }
+        Self { coming, seen: Vec::new(), text: Vec::new() }
     }
 
     /// Waits for the first line, written already or to come, of which `pick` makes something.
@@ -42,7 +44,9 @@ impl Live {
         }
         loop {
             let line = self.coming.recv_timeout(PATIENCE);
-            let line = line.unwrap_or_else(|_| panic!("waited {PATIENCE:?} for {what}; journalled: {:#?}", self.seen));
+            let (text, line) =
+                line.unwrap_or_else(|_| panic!("waited {PATIENCE:?} for {what}; journalled: {:#?}", self.seen));
+            self.text.extend([&text[..], b"\n"].concat());
             let found = pick(&line);
             self.seen.push(line);
             if let Some(found) = found {
@@ -55,7 +59,7 @@ impl Live {
     #[track_caller]
     pub(crate) fn whole(mut self) -> Journal {
         self.wait("the journal's last line", |line| matches!(line, Line::Closed(_)).then_some(()));
-        Journal { lines: self.seen }
+        Journal { lines: self.seen, text: String::from_utf8(self.text).expect("it is JSON") }
     }
 }
 
@@ -63,9 +67,15 @@ impl Live {
 #[derive(Debug)]
 pub(crate) struct Journal {
     lines: Vec<Line>,
+    text: String,
 }
 
 impl Journal {
+    /// Its text.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
     /// All of it, as it was written.
     pub(crate) fn lines(&self) -> &[Line] {
         &self.lines

@@ -2,26 +2,22 @@
 //! to the draw, the gate and the order of departures.
 
 #[cfg(test)]
-mod again;
-#[cfg(test)]
 #[allow(dead_code, reason = "each test file uses its part of it")]
 #[path = "../common/mod.rs"]
 mod common;
-#[cfg(test)]
-mod messages;
-#[cfg(test)]
-mod steps;
 #[cfg(test)]
 mod told;
 
 #[cfg(test)]
 mod tests {
     use mishap::engine::record::{Entry, Opened, PointEntry, PointFate};
-    use mishap::journal::Line;
+    use mishap::engine::rule::Rule;
+    use mishap::journal::{Header, Line, again};
+    use mishap::profile::{Use, load};
 
-    use crate::again::again;
     use crate::common::journal::fired;
     use crate::common::messages::{answer, call, event, progress, question, request};
+    use crate::common::mishap::Mishap;
     use crate::common::scene::Scene;
     use crate::common::scratch::Scratch;
     use crate::told::told;
@@ -113,6 +109,19 @@ delay = { min = "1ms", max = "5ms" }
         server.closed();
     }
 
+    /// The rules of a run, from the profiles it names, which must not have changed.
+    fn rules(lines: &[Line]) -> Vec<Rule> {
+        let Some(Line::Run(Header { profiles, .. })) = lines.first() else { panic!("a journal begins with its run") };
+        let given = profiles.iter().map(|profile| {
+            let vars = profile.vars.iter().map(|(name, value)| format!(",{name}={value}"));
+            let text = profile.path.as_ref().unwrap_or(&profile.name).clone() + &vars.collect::<String>();
+            Use::parse(&text).expect("the journal's profile can be named")
+        });
+        let loaded = load(&given.collect::<Vec<_>>()).expect("the journal's profiles load");
+        assert!(loaded.sources.iter().map(|it| &it.hash).eq(profiles.iter().map(|it| &it.hash)));
+        loaded.rules
+    }
+
     fn entries(lines: &[Line]) -> Vec<Entry> {
         let entry = |line: &Line| if let Line::Entry(entry) = line { Some((**entry).clone()) } else { None };
         lines.iter().filter_map(entry).collect()
@@ -124,12 +133,43 @@ delay = { min = "1ms", max = "5ms" }
         let lines = recorded(&scratch);
         let recorded = entries(&lines);
         everything_happens_in(&recorded);
-        let (then, now) = (told(&recorded), told(&again(&lines, SEED)));
+        let (then, now) = (told(&recorded), told(&again(&lines, rules(&lines), SEED)));
         for (then, now) in then.iter().zip(&now) {
             assert_eq!(now, then);
         }
         assert_eq!(now.len(), then.len());
-        assert_ne!(told(&again(&lines, SEED + 1)), then, "another seed makes no difference");
+        assert_ne!(told(&again(&lines, rules(&lines), SEED + 1)), then, "another seed makes no difference");
+    }
+
+    #[test]
+    fn check_says_which_points_of_a_recorded_run_each_rule_would_have_hit() {
+        let (scratch, scene) = (Scratch::new(), Scene::without());
+        for id in 1..=3 {
+            let (client, server) = scene.exchange(&call(id));
+            scene.answered(client, server, id);
+        }
+        let journal = scratch.file("run.ndjson", scene.finish().journal.text());
+        let rule = |name: &str, selector: &str| {
+            format!("[[rule]]\nname = \"{name}\"\nmatch = {{ {selector} }}\nskip = 1\ncut = \"reset\"\n")
+        };
+        let profile = format!(
+            "version = 1\n{}{}{}",
+            rule("calls", "at = \"request\", method = \"tools/call\""),
+            rule("gets", "at = \"request\", stream = \"get\""),
+            rule("looks", "at = \"request\", params = { '/x' = \"1\" }"),
+        );
+        let profile = scratch.file("rules.toml", &profile);
+        let ended = Mishap::run(&["check", &profile, "--against", &journal]);
+        let said: Vec<&str> = ended.stdout.lines().filter(|line| line.starts_with("    ")).collect();
+        assert_eq!(
+            said,
+            [
+                "    in that run: selects 3, fires at 2: s1/post:2/request#1, s1/post:3/request#1",
+                "    in that run: nothing it selects",
+                "    in that run: nothing it selects",
+                "    (a journal holds no params, results or error codes: what asks for them selects nothing)",
+            ]
+        );
     }
 
     /// What is compared would be little without it.

@@ -2,12 +2,12 @@
 //!
 //! The one rule: what is not in the journal is not in them; they are never longer than what came.
 
+use crate::engine::record::{PartyEntry, PointEntry, RpcEntry, SessionEntry};
 use bytes::Bytes;
-use mishap::engine::record::{PartyEntry, PointEntry, RpcEntry, SessionEntry};
 use serde_json::{Map, Value, json};
 
 /// The messages of a point as JSON, without padding. A session's entry has what its initialize said.
-pub(crate) fn text(point: &PointEntry, session: Option<&SessionEntry>) -> String {
+pub(super) fn text(point: &PointEntry, session: Option<&SessionEntry>) -> String {
     let mut all: Vec<Value> = point.rpc.iter().map(|rpc| message(rpc, session)).collect();
     match (all.len(), all.pop()) {
         (0, _) | (_, None) => String::new(),
@@ -53,18 +53,21 @@ fn party(party: Option<&PartyEntry>) -> Value {
     party.map_or(Value::Null, |party| json!({ "name": party.name, "version": party.version }))
 }
 
+/// What is not a message that is looked into is no longer than this: a journal must not make us use up the memory.
+const LONGEST: usize = 16 * 1024 * 1024;
+
 /// How many bytes the point came with.
 fn size(point: &PointEntry) -> usize {
-    usize::try_from(point.size.unwrap_or(point.bytes)).expect("a body is shorter than memory")
+    usize::try_from(point.size.unwrap_or(point.bytes)).map_or(LONGEST, |size| size.min(LONGEST))
 }
 
 /// A body of these messages, as long as the one that came.
-pub(crate) fn body(point: &PointEntry, text: &str) -> Bytes {
+pub(super) fn body(point: &PointEntry, text: &str) -> Bytes {
     format!("{text:size$}", size = size(point)).into()
 }
 
 /// An SSE block of these messages, as long as the one that came.
-pub(crate) fn block(point: &PointEntry, text: &str) -> Bytes {
+pub(super) fn block(point: &PointEntry, text: &str) -> Bytes {
     let id = point.event_id.as_ref().map(|id| format!("id:{id}\n")).unwrap_or_default();
     let fields = match point.block.as_deref() {
         Some("message") => format!("{id}data:{text}"),

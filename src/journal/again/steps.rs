@@ -5,12 +5,12 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use mishap::engine::event::Moment;
-use mishap::engine::record::{Entry, PointEntry};
+use crate::engine::event::Moment;
+use crate::engine::record::{Entry, PointEntry};
 
 /// Something that happened outside the engine, at its place in the sequence.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Step<'a> {
+pub(super) enum Step<'a> {
     Arrived(&'a PointEntry),
     Left(&'a PointEntry),
     /// An entry has this time; it may have been time itself that brought it about.
@@ -21,18 +21,18 @@ pub(crate) enum Step<'a> {
 
 /// Which way something goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Way {
+pub(super) enum Way {
     Up,
     Down,
 }
 
 /// The steps of a run, each at its place in the sequence.
-pub(crate) fn steps<'a>(entries: &[&'a Entry]) -> BTreeMap<u64, Step<'a>> {
+pub(super) fn steps<'a>(entries: &[&'a Entry]) -> BTreeMap<u64, Step<'a>> {
     let mut steps = BTreeMap::new();
     let points = || entries.iter().filter_map(|entry| if let Entry::Point(point) = entry { Some(point) } else { None });
     for point in points() {
-        // An end that a cut has made did not arrive.
-        if point.point != "end" || point.ending.is_some() {
+        // An end that a cut has made did not arrive, nor did what a rule made.
+        if point.maker.is_none() && (point.point != "end" || point.ending.is_some()) {
             steps.insert(point.seq, Step::Arrived(point));
         }
         steps.extend(point.left_seq.map(|seq| (seq, Step::Left(point))));
@@ -52,7 +52,7 @@ pub(crate) fn steps<'a>(entries: &[&'a Entry]) -> BTreeMap<u64, Step<'a>> {
 
 impl Step<'_> {
     /// When it happened, where the journal says so.
-    pub(crate) fn time(self) -> Option<Moment> {
+    pub(super) fn time(self) -> Option<Moment> {
         let micros = match self {
             Self::Arrived(point) => point.arrived,
             Self::Left(point) => point.left?,
@@ -64,18 +64,18 @@ impl Step<'_> {
 }
 
 /// Where a point left.
-pub(crate) fn leg(point: &PointEntry) -> (&str, Way) {
+pub(super) fn leg(point: &PointEntry) -> (&str, Way) {
     let on = point.left_on.as_deref().unwrap_or_else(|| exchange(&point.key));
     (on, if point.dir == "c2s" { Way::Up } else { Way::Down })
 }
 
 /// The session and the exchange of a key.
-pub(crate) fn exchange(key: &str) -> &str {
+pub(super) fn exchange(key: &str) -> &str {
     key.rsplit_once('/').map_or("", |(exchange, _)| exchange)
 }
 
 /// The blocks that came in one piece with this one.
-pub(crate) fn came_beside<'a>(first: &PointEntry, later: &[Step<'a>]) -> Vec<&'a PointEntry> {
+pub(super) fn came_beside<'a>(first: &PointEntry, later: &[Step<'a>]) -> Vec<&'a PointEntry> {
     let mut blocks = Vec::new();
     for step in later {
         match step {
