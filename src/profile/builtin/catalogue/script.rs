@@ -78,6 +78,18 @@ pub(super) struct Said {
     pub(super) size: usize,
 }
 
+impl Step {
+    /// The events with an id that a step makes.
+    pub(super) fn kept(&self) -> Vec<(String, Said)> {
+        let Self::Says { name, items, .. } = self else { return Vec::new() };
+        let said = items.iter().filter_map(|item| match item {
+            Item::Say(said) if said.id.is_some() => Some((name.clone(), said.clone())),
+            _ => None,
+        });
+        said.collect()
+    }
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {

@@ -3,14 +3,17 @@
 //! The server says what it has to say on an exchange as soon as the request has come to it and its leg is open; the
 //! client acts at its line of the script. The one rule it keeps: nobody says what they could not have said.
 
+mod saying;
+mod showing;
+
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use super::script::{Guard, Item, Said, Step, Traffic};
-use super::wire::{self, Received};
-use crate::engine::event::{Command, Ending, Event, ExchangeId, Fate, HeaderEdit, Moment, UnitId};
+use super::wire::Received;
+use crate::engine::event::{Ending, Event, Fate, Moment, UnitId};
 use crate::engine::playbook::Play;
-use crate::engine::record::{Opened, RuleTally};
+use crate::engine::record::RuleTally;
 use crate::engine::rule::Rule;
 
 /// What a play came to.
@@ -57,7 +60,7 @@ pub(super) fn play(traffic: &Traffic, rules: Vec<Rule>) -> Played {
         says: Vec::new(),
         streams: Vec::new(),
         ended: Vec::new(),
-        kept: traffic.steps.iter().flat_map(kept).collect(),
+        kept: traffic.steps.iter().flat_map(Step::kept).collect(),
         answered: Vec::new(),
         questions: Vec::new(),
         closed: Vec::new(),
@@ -167,7 +170,7 @@ impl Stage {
             ("DELETE", _) => ("DELETE", String::new(), session),
             ("OPTIONS", _) => ("OPTIONS", String::new(), own(&[("origin", "http://page.example")])),
             _ => {
-                let many: Vec<_> = request.split(" + ").map(|request| message(name, request)).collect();
+                let many: Vec<_> = request.split(" + ").map(|request| saying::message(name, request)).collect();
                 let body = if many.len() > 1 { format!("[{}]", many.join(",")) } else { many.concat() };
                 let outside = ["initialize", "server/", "subscriptions/"].iter().any(|word| request.starts_with(word));
                 ("POST", body, if outside { Vec::new() } else { session })
@@ -288,226 +291,6 @@ impl Stage {
             self.says.retain(|(exchange, _)| *exchange != name);
             self.show(now, format!("server {name} closed"));
             self.play.feed(Event::Passed { unit });
-        }
-    }
-
-    // --- what is seen ---
-
-    fn note(&mut self) {
-        for (at, command) in std::mem::take(&mut self.play.told) {
-            if let Command::CloseServer { exchange, unit, fate: Fate::Drain(Some(time)) | Fate::Keep(Some(time)) } =
-                command
-            {
-                self.lasting.push((at + time, unit, self.name(exchange)));
-            }
-            for line in self.lines(&command) {
-                self.show(at, line);
-            }
-        }
-    }
-
-    fn show(&mut self, at: Moment, line: String) {
-        let later = at.0.saturating_sub(self.shown.0);
-        if !later.is_zero() {
-            self.log.push(format!("{} later", words(later)));
-            self.shown = at;
-        }
-        match self.log.last_mut() {
-            Some(last) if ends(last, &line) => last.push_str(", eof"),
-            _ => self.log.push(line),
-        }
-    }
-
-    /// What a command shows to the peers.
-    fn lines(&mut self, command: &Command) -> Vec<String> {
-        match command {
-            Command::Forward { exchange, body, headers, .. } => {
-                vec![self.forwarded(*exchange, body.as_deref(), headers)]
-            }
-            Command::Head { exchange, edits, made, .. } => {
-                let (name, came) = (self.name(*exchange), self.play.seen[exchange].head.clone());
-                let mut head =
-                    made.as_deref().cloned().or(came).expect("a head has come, or was made, before it leaves");
-                head.status = edits.status.unwrap_or(head.status);
-                edit(&mut head.headers, &edits.headers);
-                vec![format!("client {name} {}", self.client(&name).head(&head))]
-            }
-            Command::Write { exchange, bytes, .. } => self.written(*exchange, bytes),
-            Command::Finish { exchange, ending, inside, .. } => {
-                let mut lines = inside.as_ref().map_or(Vec::new(), |part| self.written(*exchange, &part.part));
-                let name = self.name(*exchange);
-                lines.extend(self.client(&name).rest().map(|rest| format!("client {name} {rest}")));
-                self.client(&name).over = Some(*ending);
-                lines.push(format!("client {name} {}", ending_word(*ending)));
-                lines
-            }
-            Command::CloseServer { exchange, fate, .. } => {
-                let fate = match fate {
-                    Fate::Close => "closed".to_owned(),
-                    Fate::Reset => "reset".to_owned(),
-                    Fate::Drain(None) => "drained".to_owned(),
-                    Fate::Drain(Some(time)) => format!("drained for {}", words(*time)),
-                    Fate::Keep(None) => "kept".to_owned(),
-                    Fate::Keep(Some(time)) => format!("kept for {}", words(*time)),
-                };
-                vec![format!("server {} {fate}", self.name(*exchange))]
-            }
-            Command::PauseServer { exchange } => vec![format!("server {} paused", self.name(*exchange))],
-            Command::ResumeServer { exchange } => vec![format!("server {} resumed", self.name(*exchange))],
-            Command::CutConnection { conn, ending } => {
-                let name = self.play.conn_name(*conn).to_owned();
-                self.closed.push(name.clone());
-                vec![format!("client connection of {name} {}", ending_word(*ending))]
-            }
-            Command::Admit { .. } | Command::Read { .. } | Command::Relay { .. } | Command::Record(_) => Vec::new(),
-        }
-    }
-
-    fn name(&self, exchange: ExchangeId) -> String {
-        self.play.name(exchange).to_owned()
-    }
-
-    fn forwarded(&self, exchange: ExchangeId, body: Option<&[u8]>, edits: &[HeaderEdit]) -> String {
-        let (name, seen) = (self.name(exchange), &self.play.seen[&exchange]);
-        let body = body.unwrap_or(&seen.request);
-        let mut headers = seen.asked.headers.clone();
-        edit(&mut headers, edits);
-        format!("server {name} {}", wire::request(&seen.asked.method, &headers, body))
-    }
-
-    fn written(&mut self, exchange: ExchangeId, bytes: &[u8]) -> Vec<String> {
-        let name = self.name(exchange);
-        let blocks = self.client(&name).take(bytes);
-        let client = self.clients.entry(name.clone()).or_default();
-        self.answered.append(&mut client.answers);
-        self.questions.append(&mut client.questions);
-        let at_once = if blocks.len() > 1 { " at once" } else { "" };
-        let blocks = counted(&blocks).join(" + ");
-        if blocks.is_empty() { Vec::new() } else { vec![format!("client {name} {blocks}{at_once}")] }
-    }
-
-    fn close(mut self) -> Played {
-        for name in self.clients.keys().cloned().collect::<Vec<_>>() {
-            let rest = self.client(&name).rest();
-            self.log.extend(rest.map(|rest| format!("client {name} still waits after {rest}")));
-        }
-        let summary = self.play.engine.summary();
-        let broken = summary.gates.iter().filter(|gate| matches!(gate.opened, Opened::Limit | Opened::Vacuous));
-        let broken = broken.map(|gate| format!("{gate:?}")).collect();
-        Played { wire: counted(&self.log), tallies: summary.rules, broken }
-    }
-}
-
-/// The events with an id that a step makes.
-fn kept(step: &Step) -> Vec<(String, Said)> {
-    let Step::Says { name, items, .. } = step else { return Vec::new() };
-    let said = items.iter().filter_map(|item| match item {
-        Item::Say(said) if said.id.is_some() => Some((name.clone(), said.clone())),
-        _ => None,
-    });
-    said.collect()
-}
-
-/// Whether the line is the end of an answer that the line before it has begun or made whole.
-fn ends(last: &str, line: &str) -> bool {
-    let whole = |name: &str| ["head", "body"].iter().any(|what| last.starts_with(&format!("{name} {what} ")));
-    line.strip_suffix(" eof").is_some_and(whole)
-}
-
-/// Equal lines in a row become one.
-fn counted(log: &[String]) -> Vec<String> {
-    let groups = log.chunk_by(|a, b| a == b);
-    groups.map(|same| if same.len() > 1 { format!("{} x{}", same[0], same.len()) } else { same[0].clone() }).collect()
-}
-
-fn edit(headers: &mut Vec<(String, bytes::Bytes)>, edits: &[HeaderEdit]) {
-    for (name, value) in edits {
-        headers.retain(|(known, _)| known != name);
-        headers.extend(value.clone().map(|value| (name.clone(), value)));
-    }
-}
-
-fn ending_word(ending: Ending) -> &'static str {
-    match ending {
-        Ending::Eof => "eof",
-        Ending::Fin => "fin",
-        Ending::Reset => "reset",
-        Ending::Stall => "silent",
-    }
-}
-
-fn words(time: Duration) -> String {
-    let ms = time.as_millis();
-    match time.as_micros().is_multiple_of(1_000) {
-        true if ms.is_multiple_of(1_000) => format!("{}s", ms / 1_000),
-        true => format!("{ms}ms"),
-        false => format!("{time:?}"),
-    }
-}
-
-/// A client's message.
-fn message(name: &str, request: &str) -> String {
-    let (method, id) = request.split_once(' ').unwrap_or((request, ""));
-    let client = r#"{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"client","version":"1"}}"#;
-    let params = match method {
-        "initialize" => client.to_owned(),
-        "tools/call" => {
-            format!(r#"{{"name":"{name}","arguments":{{"tag":"{name}"}},"_meta":{{"progressToken":{id}}}}}"#)
-        }
-        "notifications/cancelled" => format!(r#"{{"requestId":{id}}}"#),
-        "subscriptions/listen" => r#"{"notifications":{"toolsListChanged":true}}"#.to_owned(),
-        _ => "{}".to_owned(),
-    };
-    match method {
-        "answer" => format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"action":"accept"}}}}"#),
-        _ if method.starts_with("notifications/") => {
-            format!(r#"{{"jsonrpc":"2.0","method":"{method}","params":{params}}}"#)
-        }
-        _ => format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{params}}}"#),
-    }
-}
-
-impl Said {
-    /// As the server sends it, in an event stream or as a JSON body.
-    fn text(&self, sse: bool) -> String {
-        let id = self.id.as_ref().map(|id| format!("id: {id}\n")).unwrap_or_default();
-        match self.word.as_str() {
-            "priming" => format!("{id}data: \n\n"),
-            "comment" => format!(": {}\n\n", self.value),
-            "endpoint" => "event: endpoint\ndata: /messages?s=1\n\n".to_owned(),
-            _ if sse => format!("event: message\n{id}data: {}\n\n", self.json()),
-            "page" => self.value.clone(),
-            _ => self.json(),
-        }
-    }
-
-    fn json(&self) -> String {
-        let value = &self.value;
-        let filled =
-            |of: usize, message: &dyn Fn(&str) -> String| message(&"x".repeat(of.saturating_sub(message("").len())));
-        match self.word.as_str() {
-            "answer" if self.size > 0 => {
-                filled(self.size, &|text| format!(r#"{{"jsonrpc":"2.0","id":{value},"result":{{"text":"{text}"}}}}"#))
-            }
-            "answer" => format!(r#"{{"jsonrpc":"2.0","id":{value},"result":{{}}}}"#),
-            "answers" => {
-                let one = |id: &str| format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#);
-                format!("[{}]", value.split(' ').map(one).collect::<Vec<_>>().join(","))
-            }
-            "umlauts" => format!(r#"{{"jsonrpc":"2.0","id":{value},"result":{{"text":"äöü €"}}}}"#),
-            "error" => format!(r#"{{"jsonrpc":"2.0","id":{value},"error":{{"code":-32000,"message":"failed"}}}}"#),
-            "note" => format!(r#"{{"jsonrpc":"2.0","method":"notifications/message","params":{{"n":{value}}}}}"#),
-            "progress" => {
-                let params = format!(r#"{{"progressToken":1,"progress":{value}}}"#);
-                format!(r#"{{"jsonrpc":"2.0","method":"notifications/progress","params":{params}}}"#)
-            }
-            "ask" => format!(r#"{{"jsonrpc":"2.0","id":{value},"method":"elicitation/create","params":{{}}}}"#),
-            "roots" => format!(r#"{{"jsonrpc":"2.0","id":{value},"method":"roots/list"}}"#),
-            "ack" => {
-                let meta = format!(r#"{{"_meta":{{"io.modelcontextprotocol/subscriptionId":{value}}}}}"#);
-                format!(r#"{{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{meta}}}"#)
-            }
-            word => panic!("no server says {word:?}"),
         }
     }
 }
