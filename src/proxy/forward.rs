@@ -116,9 +116,11 @@ async fn engage(client: Arc<Client>, request: Request<Incoming>, reused: bool) -
     };
     let asked = to_server(&mut parts, &client);
     headers::drop_expect(&mut parts.headers);
+    let half = forward.part.is_some();
     apply(forward, &mut parts.headers, &mut outgoing);
     let request = Request::from_parts(parts, outgoing);
     let server = ServerLeg::send(request, &client, Arc::clone(&exchange.way), None);
+    let server = if half { server.unfinished() } else { server };
     answered(&client, body, &asked, server).await
 }
 

@@ -80,6 +80,11 @@ impl ServerLeg {
         Self { state: State::Asking(Box::pin(asking)), way, client: Some(Arc::clone(client)), connection: None, leave }
     }
 
+    /// Its request is never sent to its end: the connection serves nobody after it.
+    pub(crate) fn unfinished(self) -> Self {
+        Self { leave: Some(Arc::default()), ..self }
+    }
+
     /// An answer made by the proxy.
     pub(crate) fn made(response: Response<Bytes>) -> Self {
         Self {
@@ -130,13 +135,11 @@ impl ServerLeg {
     fn end(&mut self, ending: Ending) {
         self.state = State::Known([Arrival::End(ending)].into());
         self.way.set(None);
-        let (Some(connection), Some(client), Ending::Eof) = (self.connection.take(), &self.client, ending) else {
-            return;
-        };
+        let (Some(connection), Ending::Eof) = (self.connection.take(), ending) else { return };
         if self.leave.as_ref().is_some_and(|leave| !leave.is_given()) {
             // The body was never sent and never will be: neither connection can carry another request.
             connection.link.cut(Cut::at_once(Ending::Fin));
-        } else {
+        } else if let Some(client) = &self.client {
             client.keep(connection);
         }
     }

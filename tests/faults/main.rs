@@ -23,6 +23,10 @@ mod fences;
 #[cfg(test)]
 mod hold;
 #[cfg(test)]
+mod idle;
+#[cfg(test)]
+mod legs;
+#[cfg(test)]
 mod moving;
 #[cfg(test)]
 mod owner;
