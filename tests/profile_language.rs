@@ -46,7 +46,6 @@ const NOT_TODAY: &[&str] = &[
     "every-request-is-settled-within-2-s-after-the-cut",
     "every-server-request-is-answered-by-the-client",
     "get-cut-towards-the-client-only-at-the-moment-a-call-is-in-flight",
-    "get-never-carries-a-byte-after-the-client-left-400-for-t",
     "get-zombie-whole",
     "heartbeats-that-are-no-json-rpc-after-each-second-of-silence-a-comment-every-third-event",
     "legacy-endpoint-event-late-a-bare-retry-after-it",

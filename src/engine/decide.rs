@@ -40,6 +40,10 @@ impl Engine {
                 self.notebook.tallies[rule].fired += 1;
                 self.act(now, rule, lane, parcel);
             }
+            // What is gone is not seen by later rules and not counted by them (rule R16).
+            if parcel.lost.is_some() {
+                return;
+            }
         }
     }
 

@@ -51,6 +51,13 @@ pub enum Did {
         /// Whether it left on its own stream as well.
         copied: bool,
     },
+    /// It was lost on purpose.
+    Dropped {
+        /// Its message, if it has one.
+        message: Option<RpcEntry>,
+        /// Whose it is.
+        owner: Option<OwnerEntry>,
+    },
     /// It left later than it came.
     Delayed {
         /// So much, in microseconds.
@@ -185,11 +192,21 @@ impl Engine {
         Some(Did::Left { session: point.session, arrived: point.seq, left: (*left)?.1, to })
     }
 
+    /// The message of a block, and whose it is.
+    fn message_of(&self, point: &Point) -> (Option<RpcEntry>, Option<OwnerEntry>) {
+        let spoken = point.block.as_ref().and_then(|block| block.messages.first());
+        let owner = point.belongs.owners.first().and_then(|owner| self.owner_entry(*owner));
+        (spoken.map(|spoken| self.rpc_entry(spoken)), owner)
+    }
+
+    pub(super) fn dropped(&self, outcome: &Outcome<'_>) -> Option<Did> {
+        let (message, owner) = self.message_of(outcome.point);
+        (outcome.fate == PointFate::Dropped).then_some(Did::Dropped { message, owner })
+    }
+
     pub(super) fn moved(&self, outcome: &Outcome<'_>, copied: bool) -> Option<Did> {
         let Outcome { point, fate, on, .. } = outcome;
-        let spoken = point.block.as_ref().and_then(|block| block.messages.first());
-        let message = spoken.map(|spoken| self.rpc_entry(spoken));
-        let owner = point.belongs.owners.first().and_then(|owner| self.owner_entry(*owner));
+        let (message, owner) = self.message_of(point);
         match fate {
             PointFate::Moved => Some(Did::Moved { message, owner, to: Some(self.key_of((*on)?)), copied }),
             PointFate::Dropped => Some(Did::Moved { message, owner, to: None, copied }),

@@ -9,6 +9,7 @@ mod buffers;
 mod bursts;
 mod counting;
 mod cuts;
+mod drops;
 mod effects;
 mod halves;
 mod holds;

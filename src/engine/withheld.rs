@@ -46,7 +46,8 @@ impl Engine {
             if let Some((_, point)) = parcel.points.first() {
                 if matches!(wait.until, Until::Hold) {
                     self.ungather(wait.rule, point);
-                    if !matches!(parcel.out, Out::Gate(_)) || behind.iter().any(|parcel| parcel.bytes() > 0) {
+                    let keeps = !matches!(parcel.out, Out::Gate(_)) || behind.iter().any(|parcel| parcel.bytes() > 0);
+                    if keeps && fate != PointFate::Dropped {
                         self.kept_for_good(wait.rule, point, &ended);
                     }
                 }

@@ -17,6 +17,8 @@ mod conditions;
 mod cut;
 #[cfg(test)]
 mod delay;
+#[cfg(test)]
+mod dropping;
 mod effective;
 #[cfg(test)]
 mod fences;

@@ -6,6 +6,7 @@
 pub mod buffer;
 pub mod cut;
 pub mod delay;
+pub mod dropping;
 pub mod hold;
 pub mod moving;
 pub mod reorder;
@@ -56,11 +57,12 @@ faults! {
         Buffer = buffer,
         Reorder = reorder,
         Cut = cut,
+        Drop = dropping,
         Respond = respond,
         Rewrite = rewrite,
         Move = moving,
     }
-    unbuilt { THROTTLE, DROP, DUPLICATE, INJECT, REFRAME, RESUMABLE, ROUTE, }
+    unbuilt { THROTTLE, DUPLICATE, INJECT, REFRAME, RESUMABLE, ROUTE, }
 }
 
 /// The fault of that name.

@@ -3,7 +3,7 @@
 use super::{FaultTable, unchecked};
 use crate::engine::language::params::Params;
 use crate::engine::language::{Complaints, EVENT, GAP, Kind, NO_LIMIT, Need, RETRY, Spot, WHEN, field};
-use crate::engine::selector::At::{self, Block, End, Head, Leave, Request};
+use crate::engine::selector::At::{self, Block, End, Head, Request};
 
 /// `throttle`.
 pub(super) static THROTTLE: FaultTable = FaultTable {
@@ -15,17 +15,6 @@ pub(super) static THROTTLE: FaultTable = FaultTable {
         field("rate", Kind::Rate, Need::Required, "how fast"),
         field("burst", Kind::Size, Need::Optional, "how much may pass at once (one second's worth)"),
     ],
-    make: None,
-    check: unchecked,
-};
-
-/// `drop`.
-pub(super) static DROP: FaultTable = FaultTable {
-    name: "drop",
-    at: &[Request, Block, Leave],
-    main: None,
-    doc: "loses a unit",
-    params: &[],
     make: None,
     check: unchecked,
 };

@@ -64,6 +64,15 @@ fn line(effect: &Effect, methods: &Methods) -> String {
                 None => format!("lost {what}{owner} of {from}: no stream was open to take it"),
             }
         }
+        Did::Dropped { message, owner } => {
+            let owner = owner.as_ref().map(owner_words).unwrap_or_default();
+            match message {
+                Some(message) => {
+                    format!("lost {}{owner} of {}", message_words(message), names::exchange_stream(own, methods))
+                }
+                None => format!("lost {}", names::point(&effect.key, methods)),
+            }
+        }
         Did::Delayed { by } => format!("delayed {} by {}", names::point(&effect.key, methods), span(*by)),
         Did::Left { .. } => names::point(&effect.key, methods),
     }

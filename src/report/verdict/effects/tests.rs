@@ -63,12 +63,16 @@ fn a_move_a_delay_and_a_connection_are_told_in_words() {
         effect("a", "s1/post:3/block#1", moved(Some("s1/get:1"), false)),
         effect("b", "s1/post:3/block#1", moved(None, false)),
         effect("c", "s1/post:1/request#1", Did::Delayed { by: 300_000 }),
+        effect("e", "s1/post:3/block#1", Did::Dropped { message: Some(rpc.clone()), owner: None }),
+        effect("f", "s1/post:3/leave#1", Did::Dropped { message: None, owner: None }),
         effect("d", "s0/connect#1", Did::CutConnection { conn: 4, ending: "reset".into() }),
     ]);
     let expected = [
         "a: moved elicitation/create (owner tools/call id 3) from POST tools/call id 3 to GET",
         "b: lost elicitation/create (owner tools/call id 3) of POST tools/call id 3: no stream was open to take it",
         "c: delayed request of POST tools/call id 1 by 300 ms",
+        "e: lost elicitation/create of POST tools/call id 3",
+        "f: lost leave of POST tools/call id 3",
         "d: cut connection 4: reset",
     ];
     assert_eq!(told, expected);
