@@ -42,6 +42,8 @@ pub enum Command {
     Profiles(ProfilesArgs),
     /// Say whether profiles can be used, and what their rules were understood to do. Nothing is started.
     Check(CheckArgs),
+    /// Print the JSON Schema of profile files, for editors and for programs that write profiles.
+    Schema(SchemaArgs),
     /// Draw a journal as a timeline: client, proxy, server.
     Report(ReportArgs),
     /// Show three bugs with a small server and client of its own.
@@ -112,11 +114,15 @@ pub enum Host {
 
 /// `mishap profiles`.
 #[derive(Debug, Clone, Args)]
-#[command(after_help = "Example:\n  mishap profiles get-opens-late > mine.toml")]
+#[command(after_help = "Examples:\n  mishap profiles get-opens-late > mine.toml\n  \
+                        mishap profiles --json | jq -r '.[] | select(.group == \"answer\") | .name'")]
 pub struct ProfilesArgs {
     /// The one to show.
     #[arg(value_name = "NAME")]
     pub name: Option<String>,
+    /// Write them as JSON, for the matrix of a CI: name, group, summary, what is provoked, variables.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `mishap check`.
@@ -131,6 +137,11 @@ pub struct CheckArgs {
     #[arg(long, value_name = "JOURNAL")]
     pub against: Option<PathBuf>,
 }
+
+/// `mishap schema`.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "Example:\n  mishap schema > profile.schema.json")]
+pub struct SchemaArgs {}
 
 /// `mishap report`.
 #[derive(Debug, Clone, Args)]

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use mishap::cli::CheckArgs;
+use mishap::cli::{CheckArgs, ProfilesArgs};
 use mishap::command::{Exit, check, profiles};
 use mishap::profile::builtin;
 
@@ -27,7 +27,13 @@ fn checked(profiles: &[&str]) -> Ran {
 }
 
 fn listed(name: Option<&str>) -> Ran {
-    ran(|out, err| profiles::run(name, out, err))
+    let args = ProfilesArgs { name: name.map(str::to_owned), json: false };
+    ran(|out, err| profiles::run(&args, out, err))
+}
+
+fn as_json(name: Option<&str>) -> serde_json::Value {
+    let args = ProfilesArgs { name: name.map(str::to_owned), json: true };
+    serde_json::from_str(&ran(|out, err| profiles::run(&args, out, err)).out).expect("it is JSON")
 }
 
 fn file(name: &str, text: &str) -> String {
@@ -233,7 +239,7 @@ fn the_list_names_every_profile_with_its_summary_and_variables() {
     for profile in builtin::all() {
         assert!(ran.out.contains(&format!("\n  {}\n", profile.name)), "{}", profile.name);
     }
-    assert!(ran.out.starts_with(concat!(
+    assert!(ran.out.contains(concat!(
         "The standalone GET\n",
         "  get-opens-late\n",
         "      Open the standalone GET only after the first calls have come and gone\n",
@@ -253,4 +259,32 @@ fn an_unknown_name_is_answered_with_the_nearest() {
     assert_eq!(ran.out, "");
     assert!(ran.err.contains("did you mean \"answers-cross\"?"), "{}", ran.err);
     assert_eq!(ran.exit.code, 2);
+}
+
+#[test]
+fn as_json_they_are_what_a_matrix_needs() {
+    let all = as_json(None);
+    let names: Vec<_> = all.as_array().expect("a list").iter().map(|it| it["name"].as_str().expect("a name")).collect();
+    let mut built_in: Vec<_> = builtin::all().iter().map(|profile| profile.name).collect();
+    assert!(names.iter().all(|name| built_in.contains(name)));
+    built_in.retain(|name| !names.contains(name));
+    assert_eq!(built_in, Vec::<&str>::new(), "not in the list");
+    let one = as_json(Some("post-stream-lost"));
+    assert!(all.as_array().expect("a list").contains(&one));
+    assert_eq!(one["group"], "answer");
+    assert_eq!(one["summary"], "End a POST's event stream before the answer it owes");
+    assert_eq!(one["provokes"][0], "modelcontextprotocol/typescript-sdk#2739");
+    assert!(one["symptom"].as_str().expect("text").starts_with("nothing at all (eof)"));
+    let ending = one["vars"].as_array().expect("a list").iter().find(|var| var["name"] == "ending");
+    let expected = serde_json::json!({
+        "name": "ending", "default": "eof", "doc": "how the stream ends", "choices": ["eof", "fin", "reset"]
+    });
+    assert_eq!(ending, Some(&expected));
+}
+
+#[test]
+fn the_schema_is_printed_whole() {
+    let ran = ran(|out, _| mishap::command::schema::run(out));
+    let schema: serde_json::Value = serde_json::from_str(&ran.out).expect("it is JSON");
+    assert_eq!(schema["properties"]["version"]["anyOf"][0]["const"], 1);
 }

@@ -8,6 +8,7 @@ pub mod demo;
 pub mod profiles;
 pub mod report;
 pub mod run;
+pub mod schema;
 
 use std::io::{self, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -55,8 +56,9 @@ fn or_failed(code: u8, work: impl FnOnce() -> io::Result<Exit>) -> io::Result<Ex
 fn dispatch(cli: Cli, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
     match cli.command {
         Command::Run(args) => run::run(&args, out, err),
-        Command::Profiles(args) => profiles::run(args.name.as_deref(), out, err),
+        Command::Profiles(args) => profiles::run(&args, out, err),
         Command::Check(args) => check::run(&args, out, err),
+        Command::Schema(_) => schema::run(out),
         Command::Report(args) => report::run(&args, out),
         Command::Demo(args) => demo::run(&args, out, err),
     }

@@ -45,6 +45,8 @@ pub struct Source {
     pub path: Option<PathBuf>,
     /// Its `summary`.
     pub summary: String,
+    /// Its `group`: what it is about, in a word.
+    pub group: String,
     /// The reports of the bugs it provokes.
     pub provokes: Vec<String>,
     /// The protocol's eras it is for; empty: all.
@@ -62,8 +64,12 @@ pub struct Var {
     pub name: String,
     /// Its value in this run, as TOML.
     pub value: String,
+    /// The same, as JSON.
+    pub json: serde_json::Value,
     /// What it is for.
     pub doc: String,
+    /// The only values it may have, as TOML; empty: any of its type.
+    pub choices: Vec<String>,
 }
 
 /// Loads profiles in the order in which they act.
@@ -304,10 +310,12 @@ fn fired(reader: &mut Reader<'_>, names: &[(String, Spot)]) {
 }
 
 fn source(used: &Use, name: &str, text: &str, tree: &Node, variables: &Variables) -> Source {
+    let said = |key: &str| tree.entry(key).and_then(|entry| entry.node.as_str()).unwrap_or_default().to_owned();
     Source {
         name: name.to_owned(),
         path: used.is_file().then(|| PathBuf::from(&used.profile)),
-        summary: tree.entry("summary").and_then(|entry| entry.node.as_str()).unwrap_or_default().to_owned(),
+        summary: said("summary"),
+        group: said("group"),
         provokes: texts(tree, "provokes"),
         era: texts(tree, "era"),
         vars: variables.values(),

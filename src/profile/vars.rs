@@ -69,7 +69,13 @@ impl Variables {
 
     /// Each variable and its value in this run, as TOML.
     pub(super) fn values(&self) -> Vec<Var> {
-        let var = |it: &Variable| Var { name: it.name.clone(), value: it.value.to_toml(), doc: it.doc.clone() };
+        let var = |it: &Variable| Var {
+            name: it.name.clone(),
+            value: it.value.to_toml(),
+            json: it.value.to_json(),
+            doc: it.doc.clone(),
+            choices: it.choices.clone().unwrap_or_default(),
+        };
         self.declared.iter().map(var).collect()
     }
 

@@ -15,9 +15,10 @@ const BLOCKS: &[&str] = &["message", "priming", "retry", "comment", "endpoint", 
 pub(in crate::profile) const MESSAGES: &[&str] = &["answer", "response", "error", "request", "notification"];
 
 /// A profile.
-pub static FILE: [Field; 7] = [
+pub static FILE: [Field; 8] = [
     field("version", Kind::Version, Need::Required, "the version of the language, 1"),
     field("summary", Kind::Text, Need::Optional, "one line for the list of profiles"),
+    field("group", Kind::Text, Need::Optional, "what it is about, in a word: the list of profiles is grouped by it"),
     field("provokes", Kind::Texts, Need::Optional, "reports of the bugs it provokes, as owner/repository#number"),
     field("era", Kind::Words(&["legacy", "session", "modern"]), Need::Optional, "the protocol's eras it is for (all)"),
     field("vars", Kind::Json, Need::Optional, "variables: NAME = { default, doc, choices }"),
