@@ -19,9 +19,9 @@ use crate::profile::{self, Source, Use, Var};
 pub fn run(args: &ProfilesArgs, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
     let Some(name) = &args.name else {
         if args.json {
-            writeln!(out, "{:#}", table())?
+            writeln!(out, "{:#}", table())?;
         } else {
-            list(out)?
+            list(out)?;
         }
         return Ok(Exit::DONE);
     };
