@@ -135,6 +135,39 @@ fn a_row_is_played_or_says_why_not() {
     }
 }
 
+/// A row that was also run against real SDKs names the test.
+#[test]
+fn every_test_with_real_sdks_that_is_named_is_there() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    for row in row::all() {
+        for path in row.sdk.iter().flat_map(|sdk| sdk.split([' ', ':', ','])).filter(|word| word.starts_with("tests/"))
+        {
+            let there = root.join(format!("{path}.rs")).exists() || root.join(path).is_dir();
+            assert!(there, "{}: {path}", row.key);
+        }
+    }
+}
+
+/// Without this, a runner that looks at nothing would be content with every row.
+#[test]
+fn a_wire_that_is_not_seen_and_a_rule_that_does_nothing_are_found() {
+    let traffic = script::library();
+    let rows = row::all();
+    let case = rows[0].cases().next().expect("the first row has a case");
+    let played = |case: &Case, rules: Vec<Rule>| faults_of(case, rules, &traffic[&case.traffic]);
+    let right = || rules(case).expect("it loads");
+    assert_eq!(played(case, right()), "");
+    let (first, rest) = case.wire.trim().split_once('\n').expect("it has lines");
+    let other = Case { wire: rest.to_owned(), ..case.clone() };
+    assert!(played(&other, right()).contains(&format!("seen:\n  {first}")));
+    let other = Case { without: Some(case.wire.clone()), ..case.clone() };
+    assert!(played(&other, right()).contains("without the rules, expected"));
+    let idle =
+        row::own("[[rule]]\nname = \"r\"\nmatch = { at = \"head\", status = 418 }\ndelay = \"1s\"").expect("it loads");
+    let found = played(case, idle);
+    assert!(found.contains("nothing was reproduced") && found.contains("rule own/r: matched 0"), "{found}");
+}
+
 #[test]
 fn every_traffic_is_used_and_says_what_it_is() {
     let used: Vec<String> =

@@ -117,8 +117,9 @@ pub(super) fn profile(line: &str) -> Result<Vec<Rule>, Vec<Problem>> {
     load(&[used]).map(|loaded| loaded.rules)
 }
 
-/// A profile of one's own, without the line that says `version = 1`.
+/// A profile of one's own, without the line that says `version = 1`; a slip that `check` would warn of is an error here.
 pub(super) fn own(text: &str) -> Result<Vec<Rule>, Vec<Problem>> {
     let text = format!("version = 1\n{text}");
-    read_profile(&Use::plain("own.toml"), "own", &text).map(|(_, rules, _)| rules)
+    let (_, rules, doubts) = read_profile(&Use::plain("own.toml"), "own", &text)?;
+    if doubts.is_empty() { Ok(rules) } else { Err(doubts.into_iter().map(|doubt| doubt.problem).collect()) }
 }
