@@ -5,32 +5,41 @@
 
 use bytes::{Bytes, BytesMut};
 
+use super::answer::{Media, header};
 use super::engine::Engine;
 use super::event::{Ending, ExchangeId, Moment};
-use super::exchange::{Body, ClientLeg, JSON_LIMIT, Json, Late, Media, header};
-use super::sse::{Block, BlockKind, Frame, Framer};
+use super::exchange::{Body, ClientLeg, Fold, JSON_LIMIT, Json, Late};
+use super::sse::{self, Block, BlockKind, Frame, Framer};
 use super::unit::{LaneId, Out, Parcel, Piece, Point};
 
 impl Engine {
     /// Decides, at the head, how the body will be taken.
-    pub(super) fn choose_body(&mut self, now: Moment, id: ExchangeId) {
+    pub(super) fn choose_body(&mut self, id: ExchangeId) {
         let (blocks, whole) = (self.holds_blocks(id), self.holds_json(id));
         let looks = blocks || whole || self.notebook.on || self.plan.looks_inside;
         let Some(exchange) = self.exchanges.get_mut(&id) else { return };
         let Some(answer) = &exchange.answer else { return };
-        let encoding = header(&answer.head.headers, "content-encoding").cloned();
-        let encoded = encoding.as_ref().is_some_and(|encoding| !encoding.eq_ignore_ascii_case(b"identity"));
         let length = header(&answer.head.headers, "content-length");
         let length = length.and_then(|length| std::str::from_utf8(length).ok()?.trim().parse().ok());
-        exchange.body = match answer.media {
-            _ if encoded || !looks => Body::Opaque,
-            Media::Sse if blocks => Body::Blocks(Framer::default()),
-            Media::Sse => Body::Through(Framer::default()),
-            Media::Json => Body::Json(Json { whole, kept: BytesMut::new(), length, done: false }),
-            Media::None | Media::Other => Body::Opaque,
+        let json = |whole, turned| Body::Json(Json { whole, turned, kept: BytesMut::new(), length, done: false });
+        exchange.body = match (answer.body, answer.turned.map(|turned| turned.rule)) {
+            (Media::Json, Some(_)) => json(true, true),
+            (Media::Sse, Some(rule)) => Body::Folded(Fold::by(rule)),
+            _ if !looks => Body::Opaque,
+            (Media::Sse, None) if blocks => Body::Blocks(Framer::default()),
+            (Media::Sse, None) => Body::Through(Framer::default()),
+            (Media::Json, None) => json(whole, false),
+            (Media::None | Media::Other, _) => Body::Opaque,
         };
-        if encoded && looks && matches!(answer.media, Media::Sse | Media::Json) {
-            let encoding = String::from_utf8_lossy(&encoding.unwrap_or_default()).into_owned();
+    }
+
+    /// Says that a body is not looked into, where some rule would.
+    pub(super) fn note_encoding(&mut self, now: Moment, id: ExchangeId) {
+        let looks = self.holds_blocks(id) || self.holds_json(id) || self.notebook.on || self.plan.looks_inside;
+        let Some(answer) = self.exchanges.get(&id).and_then(|exchange| exchange.answer.as_ref()) else { return };
+        if looks && answer.body != answer.media && matches!(answer.media, Media::Sse | Media::Json) {
+            let encoding = header(&answer.head.headers, "content-encoding").cloned().unwrap_or_default();
+            let encoding = String::from_utf8_lossy(&encoding).into_owned();
             self.note(now, format!("{}: a body encoded as {encoding} is not looked into", self.key_of(id)));
         }
     }
@@ -66,6 +75,10 @@ impl Engine {
                 self.heard(now, id);
                 self.json(now, id, bytes, json);
             }
+            Body::Folded(fold) => {
+                self.heard(now, id);
+                self.fold(now, id, &bytes, fold);
+            }
         }
         self.judge_rest(id);
     }
@@ -90,18 +103,21 @@ impl Engine {
             }
             Body::Json(json) if json.done || json.kept.is_empty() => None,
             Body::Json(json) => {
-                let bytes = json.kept.freeze();
-                let point = self.block_point(now, id, json_block(bytes.clone()));
+                let (point, bytes) = self.hear_block(now, id, json_block(json.kept.freeze(), json.turned));
                 if !json.whole {
                     return Some(point);
                 }
                 self.arrive(now, LaneId::Down(id), Out::Bytes(bytes), point);
                 None
             }
+            Body::Folded(fold) => {
+                self.send_folded(now, id, &fold);
+                None
+            }
         }
     }
 
-    fn restore(&mut self, id: ExchangeId, body: Body) {
+    pub(super) fn restore(&mut self, id: ExchangeId, body: Body) {
         if let Some(exchange) = self.exchanges.get_mut(&id) {
             exchange.body = body;
         }
@@ -141,8 +157,7 @@ impl Engine {
     fn frame(&mut self, now: Moment, id: ExchangeId, frame: Frame) {
         match frame {
             Frame::Block(block) => {
-                let bytes = block.bytes.clone();
-                let mut point = self.block_point(now, id, block);
+                let (mut point, bytes) = self.hear_block(now, id, block);
                 if let Some(exchange) = self.exchanges.get_mut(&id) {
                     exchange.late = Late::Follows;
                     exchange.last_block = point.seq;
@@ -198,7 +213,7 @@ impl Engine {
         if complete && !json.done {
             json.done = true;
             let kept = std::mem::take(&mut json.kept).freeze();
-            let point = self.block_point(now, id, json_block(kept.clone()));
+            let (point, kept) = self.hear_block(now, id, json_block(kept, json.turned));
             self.restore(id, Body::Json(json));
             if whole {
                 return self.arrive(now, LaneId::Down(id), Out::Bytes(kept), point);
@@ -249,6 +264,8 @@ impl Engine {
     }
 }
 
-fn json_block(bytes: Bytes) -> Block {
-    Block { kind: BlockKind::Message, id: None, data: Some(bytes.clone()), bytes }
+/// A JSON answer as a block; `turned`: as an event.
+pub(super) fn json_block(json: Bytes, turned: bool) -> Block {
+    let bytes = if turned { sse::event_of(&json) } else { json.clone() };
+    Block { kind: BlockKind::Message, id: None, data: Some(json), bytes }
 }

@@ -19,8 +19,9 @@ use std::sync::Arc;
 use bytes::{Bytes, BytesMut};
 
 use super::amount::Amount;
+use super::answer::{Answer, Change, Media, header};
 use super::effects::Reached;
-use super::event::{AnswerHead, ConnId, Ending, ExchangeId, Moment, RequestHead};
+use super::event::{ConnId, Ending, ExchangeId, Moment, RequestHead};
 use super::hash;
 use super::owner::{Belongs, Spoken, Trail};
 use super::rpc::Kind;
@@ -31,50 +32,6 @@ use super::unit::Lane;
 
 /// How much of a JSON answer is kept to be looked into, in bytes; a larger one passes as it comes.
 pub(super) const JSON_LIMIT: usize = 16 * 1024 * 1024;
-
-/// What the answer's content type says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Media {
-    Sse,
-    Json,
-    None,
-    Other,
-}
-
-impl Media {
-    pub(super) fn of(head: &AnswerHead) -> Self {
-        let Some(value) = header(&head.headers, "content-type") else { return Self::None };
-        let essence = value.split(|byte| *byte == b';').next().unwrap_or_default().trim_ascii();
-        if essence.eq_ignore_ascii_case(b"text/event-stream") {
-            Self::Sse
-        } else if essence.eq_ignore_ascii_case(b"application/json") {
-            Self::Json
-        } else {
-            Self::Other
-        }
-    }
-
-    pub(super) fn word(self) -> &'static str {
-        match self {
-            Self::Sse => "sse",
-            Self::Json => "json",
-            Self::None => "none",
-            Self::Other => "other",
-        }
-    }
-}
-
-/// The first value of a header.
-pub(super) fn header<'a>(headers: &'a [(String, Bytes)], name: &str) -> Option<&'a Bytes> {
-    headers.iter().find(|(named, _)| named == name).map(|(_, value)| value)
-}
-
-/// An answer's head and what it says of the body.
-#[derive(Debug, Clone)]
-pub(super) struct Answer {
-    pub(super) head: AnswerHead,
-    pub(super) media: Media,
-}
 
 /// How the bytes of an answer's body are taken.
 #[derive(Debug)]
@@ -87,6 +44,21 @@ pub(super) enum Body {
     Blocks(Framer),
     /// A JSON answer.
     Json(Json),
+    /// Events of which one JSON answer is made.
+    Folded(Fold),
+}
+
+/// The events of which one JSON answer is made.
+#[derive(Debug)]
+pub(super) struct Fold {
+    pub(super) framer: Framer,
+    /// The rule that wants it.
+    pub(super) rule: usize,
+    /// The answers that have come, and how many bytes they have.
+    pub(super) answers: Vec<Bytes>,
+    pub(super) bytes: usize,
+    /// Whether the JSON answer has been made.
+    pub(super) done: bool,
 }
 
 /// A JSON answer on its way: one message block.
@@ -94,6 +66,8 @@ pub(super) enum Body {
 pub(super) struct Json {
     /// Whether its bytes wait until it is whole.
     pub(super) whole: bool,
+    /// Whether it becomes an event.
+    pub(super) turned: bool,
     pub(super) kept: BytesMut,
     /// What `Content-Length` announced.
     pub(super) length: Option<u64>,
@@ -135,6 +109,8 @@ pub(super) struct Exchange {
     pub(super) session: u64,
     pub(super) key: Arc<str>,
     pub(super) request: RequestHead,
+    /// What rules made of the request's head.
+    pub(super) change: Option<Change>,
     /// What its POST carries.
     pub(super) messages: Vec<Spoken>,
     pub(super) belongs: Arc<Belongs>,
@@ -212,6 +188,7 @@ impl Exchange {
             session: 0,
             key,
             request,
+            change: None,
             messages: Vec::new(),
             belongs: Arc::default(),
             trail: Arc::new(trail),
@@ -270,7 +247,7 @@ impl Exchange {
         let sse = self
             .answer
             .as_ref()
-            .is_some_and(|answer| answer.media == Media::Sse && (200..300).contains(&answer.head.status));
+            .is_some_and(|answer| answer.form() == Media::Sse && (200..300).contains(&answer.head.status));
         let framed = matches!(self.body, Body::Blocks(_));
         sse && framed && self.client == ClientLeg::Open && self.server_ended.is_none()
     }

@@ -19,11 +19,10 @@ impl Engine {
         let plan = &self.plan;
         let looks = self.notebook.on || plan.looks_inside || plan.asks_for_ends || plan.measures();
         let planned = self.cutting.contains(&id);
-        !looks
-            && !planned
-            && !self.may_act(id, |armed| {
-                !matches!(armed.sel.selector.at, At::Head | At::Leave) || armed.rule.fault.reaches_the_body()
-            })
+        let reads = |armed: &Armed| {
+            !matches!(armed.sel.selector.at, At::Head | At::Leave) || armed.rule.fault.reaches_the_body()
+        };
+        !looks && !planned && !self.may_act(id, reads) && !self.names_otherwise(id)
     }
 
     /// Whether events must be whole before they leave: a rule may act on them, or put others between them.
@@ -33,6 +32,12 @@ impl Engine {
         self.may_act(id, |armed| armed.sel.selector.at == At::Block || self.is_cut_by_block(id, armed))
             || waiting.any(|cut| self.is_cut_by_block(id, &self.plan.rules[cut.rule]))
             || self.is_target(id)
+            || self.names_otherwise(id)
+    }
+
+    /// Whether ids in it may have to be given back.
+    fn names_otherwise(&self, id: ExchangeId) -> bool {
+        self.exchanges.get(&id).is_some_and(|exchange| self.maps_ids(exchange))
     }
 
     /// Whether a rule would cut the stream because of one of its own blocks, which must then not have begun to pass.
@@ -51,13 +56,16 @@ impl Engine {
 
     /// Whether a JSON answer must be whole before it leaves.
     pub(super) fn holds_json(&self, id: ExchangeId) -> bool {
-        self.may_act(id, |armed| matches!(armed.sel.selector.at, At::Block | At::End))
+        self.may_act(id, |armed| matches!(armed.sel.selector.at, At::Block | At::End)) || self.names_otherwise(id)
     }
 
     /// Whether the body may not be what its length says.
     pub(super) fn may_change(&self, id: ExchangeId) -> bool {
         let changes = |armed: &Armed| armed.rule.fault.changes(armed.sel.selector.at);
-        self.cutting.contains(&id) || self.may_act(id, changes) || self.is_target(id)
+        let Some(exchange) = self.exchanges.get(&id) else { return false };
+        let turned = exchange.answer.as_ref().is_some_and(|answer| answer.turned.is_some());
+        let other = turned || self.answers_renamed(exchange);
+        other || self.cutting.contains(&id) || self.may_act(id, changes) || self.is_target(id)
     }
 
     /// Whether a rule or a condition needs to read the body, which an encoding would hide.
@@ -68,7 +76,8 @@ impl Engine {
             let mut watches = self.plan.watches.iter();
             watches.any(|watch| watch.sel.selector.at == At::Block && self.may_mean(&watch.sel, exchange))
         };
-        encoded && (self.holds_blocks(id) || watched())
+        let turned = || self.may_act(id, |armed| armed.rule.fault.turns_the_body());
+        encoded && (self.holds_blocks(id) || watched() || turned())
     }
 
     fn may_act(&self, id: ExchangeId, how: impl Fn(&Armed) -> bool) -> bool {

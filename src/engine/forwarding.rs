@@ -50,7 +50,9 @@ impl Engine {
                 format!("{key}: identity encoding is asked of the server, here and wherever a rule looks inside"),
             );
         }
-        self.out.push(Command::Forward { exchange: id, unit, identity, body, headers: Vec::new(), part });
+        let change = self.exchanges.get(&id).and_then(|exchange| exchange.change.as_ref());
+        let headers = change.map(|change| change.edits.headers.clone()).unwrap_or_default();
+        self.out.push(Command::Forward { exchange: id, unit, identity, body, headers, part });
         if let Some(exchange) = self.exchanges.get_mut(&id) {
             exchange.server = ServerLeg::Open;
             exchange.request_body = Bytes::new();

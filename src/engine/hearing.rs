@@ -4,10 +4,11 @@
 
 use std::sync::Arc;
 
+use super::answer::Media;
 use super::decide::micros;
 use super::engine::Engine;
 use super::event::{ExchangeId, Moment};
-use super::exchange::{Exchange, Media};
+use super::exchange::Exchange;
 use super::hash;
 use super::owner::{Answers, Belongs, Spoken};
 use super::record::{Entry, PartyEntry, SessionEntry};
@@ -64,7 +65,7 @@ impl Engine {
 
     pub(super) fn is_json_answer(&self, point: &Point) -> bool {
         let answer = point.exchange.and_then(|id| self.exchanges.get(&id)?.answer.as_ref());
-        answer.is_some_and(|answer| answer.media == Media::Json)
+        answer.is_some_and(|answer| answer.form() == Media::Json)
     }
 
     /// An `endpoint` block: its stream is that of 2024-11-05, and tells where the posts of its session will go.

@@ -4,10 +4,11 @@
 
 use std::sync::Arc;
 
+use super::answer::{Answer, header};
 use super::condition::Leg;
 use super::engine::{Conn, Engine};
 use super::event::{AnswerHead, ConnId, Ending, ExchangeId, Moment, RequestBody, RequestHead, Source};
-use super::exchange::{Answer, ClientLeg, Exchange, Media, ServerLeg, header};
+use super::exchange::{ClientLeg, Exchange, ServerLeg};
 use super::hash;
 use super::notebook::redacted_target;
 use super::record::PointFate;
@@ -80,7 +81,8 @@ impl Engine {
             point.hash = self.notebook.on.then(|| hash::hash(bytes));
         }
         let conn = point.conn;
-        self.arrive(now, LaneId::Up(id), Out::Forward(None), point);
+        let body = self.mapped_request(id);
+        self.arrive(now, LaneId::Up(id), Out::Forward(body), point);
         self.stirred_on(now, conn);
     }
 
@@ -92,7 +94,8 @@ impl Engine {
             return self.overruled(now, id, At::Head, "head", None);
         }
         self.take_head(id, head);
-        self.choose_body(now, id);
+        self.choose_body(id);
+        self.note_encoding(now, id);
         self.news |= !self.astray.is_empty();
         let seq = self.next_seq();
         let point = self.point(now, id, At::Head, "head", seq);
@@ -112,12 +115,11 @@ impl Engine {
     /// The answer has a head, the server's or one that a rule made: what it says of the session.
     pub(super) fn take_head(&mut self, id: ExchangeId, head: AnswerHead) {
         let Some(exchange) = self.exchanges.get_mut(&id) else { return };
-        let media = Media::of(&head);
         let (session, status) = (exchange.session, head.status);
         let had_session_id = exchange.header("mcp-session-id").is_some();
         let deleted = exchange.stream == Stream::Delete && (200..300).contains(&status);
         let session_id = header(&head.headers, "mcp-session-id").cloned();
-        exchange.answer = Some(Answer { head, media });
+        exchange.answer = Some(Answer::new(head));
         exchange.read_end = exchange.is_empty().then_some(Ending::Eof);
         if exchange.stream != Stream::Other {
             self.sessions.answered(session, id, status, session_id.as_ref());

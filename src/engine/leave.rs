@@ -139,13 +139,16 @@ impl Engine {
                 if guards {
                     self.guard(id, unit);
                 }
-                let mut made = None;
+                let (mut made, mut edits) = (None, HeadEdits::default());
                 if let Some(exchange) = self.exchanges.get_mut(&id) {
                     exchange.head_left = true;
-                    let answer = exchange.answer.as_ref().filter(|_| exchange.answered_by.is_some());
-                    made = answer.map(|answer| Box::new(answer.head.clone()));
+                    let answer = exchange.answer.as_ref();
+                    made =
+                        answer.filter(|_| exchange.answered_by.is_some()).map(|answer| Box::new(answer.head.clone()));
+                    let change = answer.and_then(|answer| answer.change.as_ref());
+                    edits = change.map(|change| change.edits.clone()).unwrap_or_default();
                 }
-                self.out.push(Command::Head { exchange: id, unit, rechunk, edits: HeadEdits::default(), made });
+                self.out.push(Command::Head { exchange: id, unit, rechunk, edits, made });
             }
             Out::Gate(rule) => self.open_body(id, rule),
             Out::Bytes(bytes) => self.let_write(now, id, (parcel.seq, parcel.ready), bytes, parcel.points),

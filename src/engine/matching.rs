@@ -2,7 +2,8 @@
 //!
 //! The one rule it keeps: a field that is absent matches everything, a field that cannot apply matches nothing.
 
-use super::exchange::{Exchange, header, stream_word};
+use super::answer::header;
+use super::exchange::{Exchange, stream_word};
 use super::owner::{Call, CallId, Calls, Spoken};
 use super::plan::Sel;
 use super::rpc::{self, Id, Kind};

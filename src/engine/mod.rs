@@ -23,11 +23,13 @@ pub mod sse;
 pub mod trigger;
 
 mod amount;
+mod answer;
 mod body;
 mod bounded;
 mod counting;
 mod decide;
 mod exchange;
+mod filling;
 mod foresight;
 mod forwarding;
 mod gates;
@@ -46,10 +48,12 @@ mod outlet;
 mod owner;
 mod passing;
 mod plan;
+mod renaming;
 mod schedule;
 mod session;
 mod sighting;
 mod silence;
+mod turning;
 mod unit;
 mod withheld;
 

@@ -6,11 +6,12 @@ use std::collections::VecDeque;
 
 use bytes::Bytes;
 
+use super::answer::Change;
 use super::bounded::Bounded;
 use super::decide::micros;
 use super::effects::{Effect, Outcome};
 use super::engine::Engine;
-use super::event::{Command, Ending, ExchangeId, Moment};
+use super::event::{Command, Ending, ExchangeId, HeaderEdit, Moment};
 use super::exchange::{Exchange, stream_word};
 use super::hash;
 use super::owner::{CallId, Spoken};
@@ -160,16 +161,20 @@ impl Engine {
                 entry.http = Some(format!("{} {}", exchange.request.method, redacted_target(&exchange.request.target)));
                 // The request's line has them too: once is enough, unless there will be no request.
                 if point.at == At::Request || entry.fate != PointFate::Ended || !point.rules.is_empty() {
-                    entry.headers = redacted(&exchange.request.headers);
+                    let came = exchange.change.as_ref().map_or(&exchange.request.headers, |change| &change.headers);
+                    entry.headers = redacted(came);
                 }
                 if point.at == At::Request {
                     entry.rpc = self.rpc_entries(&exchange.messages);
+                    describe_change(entry, exchange.change.as_ref());
                 }
             }
             At::Head => {
-                entry.status = exchange.status();
-                entry.headers =
-                    exchange.answer.as_ref().map(|answer| redacted(&answer.head.headers)).unwrap_or_default();
+                let Some(answer) = &exchange.answer else { return };
+                let came = answer.change.as_ref().map_or(&answer.head.headers, |change| &change.headers);
+                entry.headers = redacted(came);
+                entry.status = Some(answer.change.as_ref().map_or(answer.head.status, |change| change.status));
+                describe_change(entry, answer.change.as_ref());
             }
             At::Block | At::Connect | At::End | At::Leave => {}
         }
@@ -198,6 +203,14 @@ impl Engine {
     }
 }
 
+/// What rules made of a head.
+fn describe_change(entry: &mut PointEntry, change: Option<&Change>) {
+    let Some(change) = change else { return };
+    let shown = |(name, value): &HeaderEdit| (name.clone(), value.as_ref().map(|value| shown(name, value)));
+    entry.made_status = change.edits.status.filter(|status| *status != change.status);
+    entry.made_headers = change.edits.headers.iter().map(shown).collect();
+}
+
 /// Session and exchange of a key.
 pub(super) fn full_key(exchange: &Exchange) -> String {
     format!("s{}/{}", exchange.session, exchange.key)
@@ -210,11 +223,12 @@ fn is_secret(name: &str) -> bool {
 }
 
 fn redacted(headers: &[(String, Bytes)]) -> Vec<(String, String)> {
-    let shown = |(name, value): &(String, Bytes)| {
-        let value = if is_secret(name) { hash::stand_in(value) } else { String::from_utf8_lossy(value).into_owned() };
-        (name.clone(), value)
-    };
-    headers.iter().map(shown).collect()
+    headers.iter().map(|(name, value)| (name.clone(), shown(name, value))).collect()
+}
+
+/// A header's value as the journal has it.
+fn shown(name: &str, value: &[u8]) -> String {
+    if is_secret(name) { hash::stand_in(value) } else { String::from_utf8_lossy(value).into_owned() }
 }
 
 /// A query may carry a session id, as that of 2024-11-05 does.

@@ -2,9 +2,10 @@
 //!
 //! The one rule it keeps: a client that gets the same bytes and the same end, no later and no earlier, saw no fault.
 
+use super::answer::header;
 use super::engine::Engine;
 use super::event::{Ending, ExchangeId, Inside, Moment};
-use super::exchange::{Body, Exchange, header};
+use super::exchange::{Body, Exchange};
 use super::fault::cut::{Cut, Place};
 use super::selector::At;
 use super::unit::{LaneId, Parcel, Point};

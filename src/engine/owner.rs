@@ -9,6 +9,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::bounded::Bounded;
+use super::renaming::Names;
 use super::rpc::{Id, Kind, Message};
 use super::selector::Stream;
 
@@ -97,6 +98,8 @@ pub(super) struct Calls {
     by_token: Bounded<(u64, Side, Id), CallId>,
     in_flight: BTreeMap<u64, BTreeSet<CallId>>,
     event_ids: Bounded<(u64, Box<[u8]>), Arc<Trail>>,
+    /// Those that travel under another id.
+    pub(super) names: Names,
     next: u64,
 }
 
@@ -108,6 +111,7 @@ impl Default for Calls {
             by_token: Bounded::new(CALLS),
             in_flight: BTreeMap::new(),
             event_ids: Bounded::new(EVENT_IDS),
+            names: Names::default(),
             next: 0,
         }
     }
@@ -128,32 +132,40 @@ impl Calls {
     }
 
     /// Takes a message that the client sent.
-    pub(super) fn hear_client(&mut self, session: u64, message: Message) -> Spoken {
+    pub(super) fn hear_client(&mut self, session: u64, mut message: Message) -> Spoken {
         let about = match (message.kind, &message.id) {
             (Kind::Request, Some(id)) => Some(self.open(session, Side::Client, id.clone(), &message, None)),
-            (Kind::Response | Kind::Error, Some(id)) => self.find(session, Side::Server, id),
+            (Kind::Response | Kind::Error, Some(id)) => self.travelling(session, Side::Server, id),
             _ => self.mentioned(session, Side::Client, &message),
         };
         if let Some(cancelled) = about.filter(|_| message.cancels.is_some()) {
             self.close(cancelled);
             self.settle(cancelled);
         }
+        self.name_as_asked(&mut message, about);
         Spoken { answer: message.kind.is_reply() && about.is_some(), about, message }
     }
 
     /// Takes a message that the server sent on a stream.
-    pub(super) fn hear_server(&mut self, session: u64, message: Message, trail: &Trail, answers: Answers) -> Spoken {
+    pub(super) fn hear_server(
+        &mut self,
+        session: u64,
+        mut message: Message,
+        trail: &Trail,
+        answers: Answers,
+    ) -> Spoken {
         let about = match (message.kind, &message.id) {
             (Kind::Request, Some(id)) => {
                 let owner = trail.owners.first().copied();
                 Some(self.open(session, Side::Server, id.clone(), &message, owner))
             }
-            (Kind::Response | Kind::Error, Some(id)) => self.answered(session, id, trail, answers),
+            (Kind::Response | Kind::Error, id) => self.answered(session, id.as_ref(), trail, answers),
             _ => self.mentioned(session, Side::Server, &message),
         };
         if let Some(answered) = about.filter(|_| message.kind.is_reply()) {
             self.close(answered);
         }
+        self.name_as_asked(&mut message, about);
         let answer = message.kind.is_reply() && (about.is_some() || answers == Answers::All);
         Spoken { answer, about, message }
     }
@@ -207,7 +219,12 @@ impl Calls {
     #[cfg(test)]
     pub(super) fn remembered(&self) -> usize {
         let in_flight: usize = self.in_flight.values().map(|open| 1 + open.len()).sum();
-        self.calls.len() + self.by_id.len() + self.by_token.len() + in_flight + self.event_ids.len()
+        self.calls.len()
+            + self.by_id.len()
+            + self.by_token.len()
+            + in_flight
+            + self.event_ids.len()
+            + self.names.remembered()
     }
 
     /// Remembers which stream issued an SSE id, so that its resume is known.
@@ -261,14 +278,29 @@ impl Calls {
         self.by_id.get(&(session, side, id.clone())).copied()
     }
 
-    fn answered(&self, session: u64, id: &Id, trail: &Trail, answers: Answers) -> Option<CallId> {
+    fn answered(&self, session: u64, id: Option<&Id>, trail: &Trail, answers: Answers) -> Option<CallId> {
         match answers {
             Answers::Own => {
-                trail.owners.iter().copied().find(|owner| self.get(*owner).is_some_and(|call| call.id == *id))
+                let owners = || trail.owners.iter().copied();
+                let named = owners().find(|owner| self.names.of(*owner).is_some_and(|name| name.as_ref() == id));
+                named.or_else(|| owners().find(|owner| self.get(*owner).is_some_and(|call| Some(&call.id) == id)))
             }
-            Answers::Open | Answers::All => {
-                self.find(session, Side::Client, id).filter(|call| self.get(*call).is_some_and(|call| !call.closed))
-            }
+            Answers::Open | Answers::All => self
+                .travelling(session, Side::Client, id?)
+                .filter(|call| self.get(*call).is_some_and(|call| !call.closed)),
+        }
+    }
+
+    /// The request that travels under this id; or that was asked under it, for its asker takes that as well.
+    fn travelling(&self, session: u64, side: Side, id: &Id) -> Option<CallId> {
+        self.names.bearer(session, side, id).or_else(|| self.find(session, side, id))
+    }
+
+    /// An answer to a request that travels under another id is known by its asker's.
+    fn name_as_asked(&self, message: &mut Message, about: Option<CallId>) {
+        let renamed = about.filter(|call| message.kind.is_reply() && self.names.of(*call).is_some());
+        if let Some(call) = renamed.and_then(|call| self.get(call)) {
+            message.id = Some(call.id.clone());
         }
     }
 

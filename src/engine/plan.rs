@@ -131,6 +131,8 @@ pub(super) struct Plan {
     heeded: Vec<usize>,
     /// Whether some rule wants the server to feel that it holds.
     pub(super) presses: bool,
+    /// Whether some rule gives requests other ids.
+    pub(super) renames: bool,
     /// Whether some rule cuts connections.
     pub(super) cuts_connections: bool,
 }
@@ -165,6 +167,7 @@ impl Plan {
         self.looks_inside |= rule.scope == Scope::Owner;
         self.asks_for_ends |= rule.selector.at == At::End;
         self.presses |= rule.fault.presses();
+        self.renames |= rule.fault.renames();
         self.cuts_connections |= rule.selector.at == At::Connect && gate.is_some();
         Armed {
             name: Arc::from(&*rule.name),

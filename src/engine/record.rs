@@ -105,6 +105,12 @@ pub struct PointEntry {
     /// The rule that made it; absent: a peer sent it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub maker: Option<String>,
+    /// Of a head: the status that rules made of it, if another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub made_status: Option<u16>,
+    /// Of a request or a head: the headers that rules changed, in order; without a value: removed. Secrets as hashes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub made_headers: Vec<(String, Option<String>)>,
     /// The rules that acted on it, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rules: Vec<String>,

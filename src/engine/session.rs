@@ -167,6 +167,22 @@ impl Sessions {
         }
     }
 
+    /// A rule told the client another session id than the server gave, or none: by that it is known from now on.
+    pub(super) fn rename(&mut self, ordinal: u64, id: Option<&Bytes>) {
+        if let Some(id) = id {
+            self.name(ordinal, id);
+        } else if let Some(session) = self.known.get_mut(&ordinal) {
+            session.id = None;
+        }
+    }
+
+    /// A rule told the client that its initialize was refused.
+    pub(super) fn unbegin(&mut self, ordinal: u64) {
+        if let Some(session) = self.known.get_mut(&ordinal) {
+            (session.begun, session.id) = (Begun::Not, None);
+        }
+    }
+
     pub(super) fn end(&mut self, ordinal: u64) {
         if let Some(session) = self.known.get_mut(&ordinal) {
             session.ended = true;

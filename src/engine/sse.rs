@@ -14,7 +14,7 @@ mod tests;
 use bytes::{Bytes, BytesMut};
 use memchr::memchr2;
 
-pub use fields::{data_of, with_data};
+pub use fields::{block_of, data_of, event_of, with_data, with_field};
 
 /// The largest block that is kept whole, in bytes; a longer one is returned in [`Frame::Part`]s. Above what the SDKs
 /// themselves accept (rmcp: 16 MiB an event).

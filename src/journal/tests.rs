@@ -84,6 +84,8 @@ fn entries() -> Vec<Entry> {
         ending: Some("eof".to_owned()),
         made: Some("reset".to_owned()),
         maker: Some("p/inject".to_owned()),
+        made_status: Some(401),
+        made_headers: vec![("x".to_owned(), None)],
         rules: vec!["p/r".to_owned()],
     };
     let decision = DecisionEntry {

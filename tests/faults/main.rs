@@ -36,3 +36,5 @@ mod owner;
 mod reorder;
 #[cfg(test)]
 mod respond;
+#[cfg(test)]
+mod rewrite;

@@ -146,6 +146,16 @@ pub(crate) trait Act {
         false
     }
 
+    /// Whether it gives the body behind a head at which it acts another form.
+    fn turns_the_body(&self) -> bool {
+        false
+    }
+
+    /// Whether it gives requests other ids, which what answers them must not show.
+    fn renames(&self) -> bool {
+        false
+    }
+
     /// Whether it wants the server to feel that something waits.
     fn presses(&self) -> bool {
         false
@@ -200,6 +210,14 @@ impl Fault {
 
     pub(super) fn reaches_the_body(&self) -> bool {
         self.acting().reaches_the_body()
+    }
+
+    pub(super) fn turns_the_body(&self) -> bool {
+        self.acting().turns_the_body()
+    }
+
+    pub(super) fn renames(&self) -> bool {
+        self.acting().renames()
     }
 
     pub(super) fn presses(&self) -> bool {

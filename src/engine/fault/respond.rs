@@ -139,12 +139,9 @@ fn check(params: &Params, at: At, _: &Spot, slips: &mut Complaints) {
     if let Some(spot) = params.written("limit").filter(|_| params.written("when").is_none()) {
         slips.wrong(spot, "`limit` without `when`: nothing waits", "remove it");
     }
-    for (name, _) in params.headers("headers").unwrap_or_default() {
-        let framing = ["content-length", "transfer-encoding", "connection"].contains(&name.as_str());
-        if let Some(spot) = params.written("headers").filter(|_| framing) {
-            let instead = "remove it; `ending` says how the answer ends";
-            slips.wrong(spot, format!("`{name}` is how the proxy frames the answer"), instead);
-        }
+    for (name, spot) in params.framing_headers("headers") {
+        let instead = "remove it; `ending` says how the answer ends";
+        slips.wrong(&spot, format!("`{name}` is how the proxy frames the answer"), instead);
     }
 }
 

@@ -1,27 +1,72 @@
 //! `rewrite`: another content for the same unit.
 
-use bytes::Bytes;
+mod acting;
+mod checks;
+mod head;
+mod message;
+
+pub(in crate::engine) use message::set;
+
 use serde_json::Value;
 
 use crate::engine::engine::Engine;
-use crate::engine::event::Moment;
-use crate::engine::exchange::stream_word;
 use crate::engine::fault::{Act, Fault, FaultTable, Turn};
-use crate::engine::language::params::Params;
+use crate::engine::language::params::{Datum, Params};
 use crate::engine::language::{Complaints, EVENT_FIELD, Kind, Need, RPC_ERROR, Spot, field};
-use crate::engine::matching;
-use crate::engine::owner::Spoken;
-use crate::engine::rpc;
+use crate::engine::rule::Rule;
 use crate::engine::selector::At;
-use crate::engine::sse;
-use crate::engine::unit::{Out, Parcel, Point};
 
-/// `rewrite`: for now values set in a block's or a request's message.
+/// `rewrite`: requests, heads, blocks. In what it writes `"${owner.id}"` and the other names of language.md 2, "Variables",
+/// are filled in.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Rewrite {
-    /// JSON pointer and the value put there; missing objects on the way are made. `"${owner.id}"` and the other
-    /// names of language.md 2, "Variables", are filled in.
+    /// The status of an answer.
+    pub status: Option<u16>,
+    /// Headers, names in lower case; `None` removes.
+    pub headers: Vec<(String, Option<String>)>,
+    /// JSON pointer and the value put there; missing objects on the way are made.
     pub set: Vec<(String, Value)>,
+    /// JSON pointers to what is taken away.
+    pub remove: Vec<String>,
+    /// The message's id.
+    pub id: Option<NewId>,
+    /// What an answer says.
+    pub reply: Option<Reply>,
+    /// Fields of an event; `None` removes.
+    pub event: Vec<(&'static str, Option<String>)>,
+    /// The form of the content.
+    pub form: Option<Form>,
+}
+
+/// Another id for a request or an answer.
+#[derive(Debug, Clone, PartialEq)]
+pub enum NewId {
+    /// A number becomes its text.
+    Text,
+    /// The text of a number becomes that number; another text stays.
+    Number,
+    /// This value.
+    Value(Value),
+}
+
+/// Another answer with the same id.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Reply {
+    /// A result.
+    Result(Value),
+    /// An error's code and message.
+    Error(i64, String),
+}
+
+/// Another form of the same content.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// Of a JSON answer: an event stream with one event.
+    Sse,
+    /// Of an event stream: one JSON body with what it answers.
+    Json,
+    /// Of a message: a batch with this message.
+    Array,
 }
 
 /// Its words.
@@ -31,10 +76,15 @@ pub static TABLE: FaultTable = FaultTable {
     main: Some("status"),
     doc: "gives a unit another content",
     params: &[
-        field("status", Kind::Int(100, 599), Need::Optional, "the status"),
-        field("headers", Kind::Headers, Need::Optional, "headers: a value sets, false removes"),
-        field("set", Kind::Set, Need::Optional, "values put into the message"),
-        field("remove", Kind::PointerList, Need::Optional, "what is taken out of the message"),
+        field("status", Kind::Int(100, 599), Need::Optional, "at head: the status"),
+        field(
+            "headers",
+            Kind::Headers,
+            Need::Optional,
+            "at request and head: a value takes the place of all fields of its name, false removes them",
+        ),
+        field("set", Kind::Set, Need::Optional, "at request and block: values put into the message"),
+        field("remove", Kind::PointerList, Need::Optional, "at request and block: what is taken out of the message"),
         field(
             "id",
             Kind::Either(&[
@@ -42,10 +92,10 @@ pub static TABLE: FaultTable = FaultTable {
                 Kind::Table(&[field("value", Kind::Json, Need::Required, "the id")]),
             ]),
             Need::Optional,
-            "the message's id: as another type, or another",
+            "at request and block: the message's id, as another type or another; undone in what answers a request",
         ),
-        field("result", Kind::Json, Need::Optional, "the message's result"),
-        field("error", Kind::Table(RPC_ERROR), Need::Optional, "an error in place of the result"),
+        field("result", Kind::Json, Need::Optional, "at request and block: this result in an answer"),
+        field("error", Kind::Table(RPC_ERROR), Need::Optional, "at request and block: this error in an answer"),
         field(
             "event",
             Kind::Table(&[
@@ -54,211 +104,130 @@ pub static TABLE: FaultTable = FaultTable {
                 field("retry", EVENT_FIELD, Need::Optional, "its reconnection time, or false"),
             ]),
             Need::Optional,
-            "the SSE fields",
+            "at block: the SSE fields",
         ),
-        field("as", Kind::Word(&["sse", "json", "array"]), Need::Optional, "another form of the same content"),
+        field(
+            "as",
+            Kind::Word(&["sse", "json", "array"]),
+            Need::Optional,
+            "at head: a JSON answer as an event stream, an event stream as one JSON answer; \
+             at request and block: the message as a batch",
+        ),
     ],
-    make: Some(|params, _| Some(Fault::Rewrite(make(params)))),
-    check,
+    make: Some(|params, _| make(params).map(Fault::Rewrite)),
+    check: checks::params,
 };
 
-fn make(params: &Params) -> Rewrite {
-    Rewrite { set: params.set("set").unwrap_or_default() }
+fn make(params: &Params) -> Option<Rewrite> {
+    let form = |word: String| match word.as_str() {
+        "sse" => Form::Sse,
+        "json" => Form::Json,
+        _ => Form::Array,
+    };
+    let error = params.sub_table("error");
+    let error = error.and_then(|error| Some(Reply::Error(error.int("code")?, error.text("message")?)));
+    Some(Rewrite {
+        status: params.int("status").and_then(|status| u16::try_from(status).ok()),
+        headers: params.headers("headers").unwrap_or_default(),
+        set: params.set("set").unwrap_or_default(),
+        remove: params.pointer_list("remove").unwrap_or_default(),
+        id: params.datum("id").and_then(new_id),
+        reply: params.json("result").map(Reply::Result).or(error),
+        event: params.sub_table("event").map(|event| event_fields(&event)).unwrap_or_default(),
+        form: params.text("as").map(form),
+    })
 }
 
-fn check(params: &Params, at: At, spot: &Spot, slips: &mut Complaints) {
-    let other = params.which(&["status", "headers", "remove", "id", "result", "error", "event", "as"]);
-    for (key, spot) in &other {
-        slips.not_built(spot, &format!("`rewrite` of `{key}`"));
+fn new_id(datum: Datum) -> Option<NewId> {
+    match datum {
+        Datum::Text(word) if word == "string" => Some(NewId::Text),
+        Datum::Text(word) if word == "number" => Some(NewId::Number),
+        Datum::Table(table) => table.json("value").map(NewId::Value),
+        _ => Some(NewId::Value(Value::Null)),
     }
-    match params.written("set") {
-        Some(set) if at == At::Head => {
-            slips.wrong(set, "`set` changes a message, and a head has none", "match at = \"block\" or \"request\"");
-        }
-        None if other.is_empty() => slips.wrong(spot, "`rewrite` changes nothing", "write `set`"),
-        _ => {}
-    }
+}
+
+fn event_fields(event: &Params) -> Vec<(&'static str, Option<String>)> {
+    let read = |name| match event.datum(name)? {
+        Datum::Text(text) => Some((name, Some(text))),
+        Datum::Int(number) => Some((name, Some(number.to_string()))),
+        _ => Some((name, None)),
+    };
+    ["event", "id", "retry"].into_iter().filter_map(read).collect()
 }
 
 impl Act for Rewrite {
     fn act(&self, engine: &mut Engine, turn: Turn<'_>) {
-        engine.rewrite(turn.now, turn.rule, self, turn.parcel);
+        let Turn { now, rule, parcel, .. } = turn;
+        let Some((_, point)) = parcel.points.first() else { return };
+        let point = point.clone();
+        engine.log_firing(now, rule, &point);
+        let messages = self.changes_messages() || self.form == Some(Form::Array);
+        let changed = match point.at {
+            At::Head => engine.rewrite_head(rule, self, &point),
+            At::Request => {
+                let head = engine.rewrite_request_head(self, &point);
+                messages && engine.rewrite_message(rule, self, parcel) || head
+            }
+            _ => {
+                let message = messages && engine.rewrite_message(rule, self, parcel);
+                engine.rewrite_event(self, parcel) || message
+            }
+        };
+        if changed {
+            engine.effective(rule);
+        }
+    }
+
+    fn changes(&self, at: At) -> bool {
+        at == At::Block || self.turns_the_body()
+    }
+
+    fn reaches_the_body(&self) -> bool {
+        self.turns_the_body()
+    }
+
+    fn turns_the_body(&self) -> bool {
+        matches!(self.form, Some(Form::Sse | Form::Json))
+    }
+
+    fn renames(&self) -> bool {
+        self.id.is_some()
+    }
+
+    fn check(&self, rule: &Rule, spot: &Spot, slips: &mut Complaints) {
+        checks::rule(self, rule, spot, slips);
     }
 
     fn explain(&self) -> String {
+        let mut said = Vec::new();
+        said.extend(self.status.map(|status| format!("change the status to {status}")));
+        said.extend(self.headers.iter().map(|(name, value)| edited(name, value.as_deref())));
+        said.extend(self.reply.as_ref().map(|reply| match reply {
+            Reply::Result(result) => format!("answer with the result {result}"),
+            Reply::Error(code, message) => format!("answer with the error {code} {message:?}"),
+        }));
         let pointers: Vec<&str> = self.set.iter().map(|(pointer, _)| pointer.as_str()).collect();
-        format!("set {}", pointers.join(", "))
+        said.extend((!pointers.is_empty()).then(|| format!("set {}", pointers.join(", "))));
+        said.extend((!self.remove.is_empty()).then(|| format!("remove {}", self.remove.join(", "))));
+        said.extend(self.id.as_ref().map(|id| match id {
+            NewId::Text => "make the id a string".to_owned(),
+            NewId::Number => "make the id a number".to_owned(),
+            NewId::Value(id) => format!("change the id to {id}"),
+        }));
+        said.extend(self.event.iter().map(|(name, value)| edited(&format!("the event's {name}"), value.as_deref())));
+        said.extend(self.form.map(|form| {
+            let form = match form {
+                Form::Sse => "make an event stream of the JSON answer",
+                Form::Json => "make one JSON answer of the event stream",
+                Form::Array => "make a batch of the message",
+            };
+            form.to_owned()
+        }));
+        said.join(", ")
     }
 }
 
-impl Engine {
-    /// Puts values into the message of a block or a request. What is no JSON stays as it is.
-    fn rewrite(&mut self, now: Moment, rule: usize, rewrite: &Rewrite, parcel: &mut Parcel) {
-        let Some((end, point)) = parcel.points.first_mut() else { return };
-        self.log_firing(now, rule, point);
-        let Some(before) = self.json_of(&parcel.out, point) else { return };
-        let Some(after) = self.rewritten(rule, rewrite, point, &before).filter(|after| *after != before) else {
-            return;
-        };
-        self.effective(rule);
-        let json_answer = self.is_json_answer(point);
-        let spoken = match (&mut parcel.out, &mut point.block) {
-            (Out::Bytes(bytes), Some(block)) => {
-                *bytes = if json_answer { after.clone() } else { sse::with_data(bytes, &after) };
-                *end = bytes.len();
-                point.bytes = bytes.len() as u64;
-                &mut block.messages
-            }
-            (out @ Out::Forward(_), _) => {
-                *out = Out::Forward(Some(after.clone()));
-                point.bytes = after.len() as u64;
-                let Some(exchange) = point.exchange.and_then(|id| self.exchanges.get_mut(&id)) else { return };
-                &mut exchange.messages
-            }
-            _ => return,
-        };
-        for (spoken, message) in spoken.iter_mut().zip(rpc::peek(&after)) {
-            spoken.message = message;
-        }
-    }
-
-    /// The JSON text that a unit carries.
-    fn json_of(&self, out: &Out, point: &Point) -> Option<Bytes> {
-        match out {
-            Out::Forward(Some(body)) => Some(body.clone()),
-            Out::Forward(None) => Some(self.exchanges.get(&point.exchange?)?.request_body.clone()),
-            Out::Bytes(bytes) if self.is_json_answer(point) => Some(bytes.clone()),
-            Out::Bytes(bytes) => sse::data_of(bytes),
-            Out::Admit | Out::Read | Out::Head | Out::Gate(_) | Out::End(_) | Out::Leave(_) => None,
-        }
-    }
-
-    fn rewritten(&self, rule: usize, rewrite: &Rewrite, point: &Point, json: &Bytes) -> Option<Bytes> {
-        let mut value: Value = serde_json::from_slice(json).ok()?;
-        let spoken = match &point.block {
-            Some(block) => &block.messages,
-            None => &self.exchanges.get(&point.exchange?)?.messages,
-        };
-        match &mut value {
-            Value::Array(elements) => {
-                let messages = elements.iter_mut().zip(rpc::elements(json)).filter(|(_, message)| message.is_some());
-                for ((element, _), spoken) in messages.zip(spoken) {
-                    if self.is_meant(rule, point, spoken) {
-                        self.set_all(rewrite, point, element);
-                    }
-                }
-            }
-            message => self.set_all(rewrite, point, message),
-        }
-        serde_json::to_vec(&value).ok().map(Bytes::from)
-    }
-
-    /// In a batch only the elements that the rule's selector means are rewritten (rule R6).
-    fn is_meant(&self, rule: usize, point: &Point, spoken: &Spoken) -> bool {
-        let selector = &self.plan.rules[rule].sel.selector;
-        let fits = selector.message.as_ref().is_none_or(|message| matching::message_fits(message, spoken, &self.calls));
-        fits && matching::one_of_batch_fits(selector, point.at, spoken, &self.calls)
-    }
-
-    fn set_all(&self, rewrite: &Rewrite, point: &Point, message: &mut Value) {
-        for (pointer, template) in &rewrite.set {
-            set(message, pointer, self.filled(template, point));
-        }
-    }
-
-    /// A value with the names of the run filled in; a string that is one name whole takes the value's own type.
-    pub(in crate::engine) fn filled(&self, template: &Value, point: &Point) -> Value {
-        match template {
-            Value::String(text) => self.filled_text(text, point),
-            Value::Array(elements) => elements.iter().map(|element| self.filled(element, point)).collect(),
-            Value::Object(members) => {
-                Value::Object(members.iter().map(|(name, value)| (name.clone(), self.filled(value, point))).collect())
-            }
-            Value::Null | Value::Bool(_) | Value::Number(_) => template.clone(),
-        }
-    }
-
-    fn filled_text(&self, text: &str, point: &Point) -> Value {
-        let mut out = String::new();
-        let mut rest = text;
-        while let Some((before, name, after)) = split_name(rest) {
-            let value = self.named(name, point);
-            if before.is_empty() && after.is_empty() && out.is_empty() {
-                return value;
-            }
-            out.push_str(before);
-            match value {
-                Value::String(text) => out.push_str(&text),
-                value => out.push_str(&value.to_string()),
-            }
-            rest = after;
-        }
-        out.push_str(rest);
-        Value::String(out)
-    }
-
-    /// What a name of the run stands for; null when there is none, and also for a name that does not exist.
-    fn named(&self, name: &str, point: &Point) -> Value {
-        let owner = point.belongs.owners.first().and_then(|owner| self.calls.get(*owner));
-        let text = |text: Option<&str>| text.map_or(Value::Null, Value::from);
-        match name {
-            "owner.id" => owner.map_or(Value::Null, |owner| owner.id.to_json()),
-            "owner.method" => text(owner.map(|owner| &*owner.method)),
-            "owner.name" => text(owner.and_then(|owner| owner.name.as_deref())),
-            "exchange.stream" => {
-                text(point.exchange.and_then(|id| self.exchanges.get(&id)).map(|exchange| stream_word(exchange.stream)))
-            }
-            "session.id" => {
-                let id = self.sessions.get(point.session).and_then(|session| session.id.as_ref());
-                id.map_or(Value::Null, |id| Value::from(String::from_utf8_lossy(id)))
-            }
-            _ => Value::Null,
-        }
-    }
-}
-
-/// The text before a `${name}`, the name, and the text after it.
-fn split_name(text: &str) -> Option<(&str, &str, &str)> {
-    let start = text.find("${")?;
-    let end = start + text[start..].find('}')?;
-    Some((&text[..start], &text[start + 2..end], &text[end + 1..]))
-}
-
-/// Puts a value at a JSON pointer; objects that are missing on the way are made, arrays are not made longer.
-fn set(root: &mut Value, pointer: &str, value: Value) {
-    let mut place = root;
-    for token in pointer.split('/').skip(1) {
-        let token = token.replace("~1", "/").replace("~0", "~");
-        if let Value::Array(elements) = place {
-            let Some(element) = token.parse::<usize>().ok().and_then(|index| elements.get_mut(index)) else { return };
-            place = element;
-            continue;
-        }
-        if !place.is_object() {
-            *place = Value::Object(serde_json::Map::new());
-        }
-        let Value::Object(members) = place else { return };
-        place = members.entry(token).or_insert(Value::Null);
-    }
-    *place = value;
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_pointer_makes_the_objects_on_its_way_and_keeps_the_rest() {
-        let mut message: Value = serde_json::from_str(r#"{"b":1.50,"params":{"x":[1,2]}}"#).unwrap();
-        set(&mut message, "/params/_meta/mishap~1owner", Value::from(7));
-        set(&mut message, "/params/x/1", Value::from("two"));
-        set(&mut message, "/params/x/9", Value::from("not there"));
-        assert_eq!(message.to_string(), r#"{"b":1.50,"params":{"x":[1,"two"],"_meta":{"mishap/owner":7}}}"#);
-    }
-
-    #[test]
-    fn names_are_found_in_their_text() {
-        assert_eq!(split_name("a${b}c"), Some(("a", "b", "c")));
-        assert_eq!((split_name("a$b"), split_name("${b")), (None, None));
-    }
+fn edited(name: &str, value: Option<&str>) -> String {
+    value.map_or_else(|| format!("remove {name}"), |value| format!("set {name} to {value:?}"))
 }

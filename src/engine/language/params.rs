@@ -54,6 +54,20 @@ pub enum Datum {
     Checked,
 }
 
+/// Headers that are meant for one hop or frame a message (RFC 9110, 7.6.1; RFC 9112, 6).
+const FRAMING: [&str; 10] = [
+    "connection",
+    "content-length",
+    "expect",
+    "http2-settings",
+    "keep-alive",
+    "proxy-connection",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+];
+
 /// The values of a table by key.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Params(BTreeMap<&'static str, (Datum, Option<Spot>)>);
@@ -132,6 +146,14 @@ impl Params {
     /// `true` if it is written and true.
     pub fn flag(&self, key: &str) -> bool {
         self.bool_value(key).unwrap_or(false)
+    }
+
+    /// The headers written under a key that belong to one hop or say how a message is framed, and where: HTTP itself would
+    /// break with them.
+    pub fn framing_headers(&self, key: &str) -> Vec<(String, Spot)> {
+        let (Some(headers), Some(spot)) = (self.headers(key), self.written(key)) else { return Vec::new() };
+        let framing = headers.into_iter().filter(|(name, _)| FRAMING.contains(&name.as_str()));
+        framing.map(|(name, _)| (name, spot.clone())).collect()
     }
 
     /// A whole number that the schema keeps from being negative.

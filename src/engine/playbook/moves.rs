@@ -216,7 +216,11 @@ fn a_block_is_put_before_the_end_of_a_stream_that_waits_to_end() {
 /// The truth about a question's origin, written into it for the client to be tested against.
 fn stamp(selector: Selector) -> Rule {
     let owner = serde_json::json!({ "id": "${owner.id}", "of": "${owner.method} on ${exchange.stream}", "no": "${x}" });
-    rule("stamp", selector, Fault::Rewrite(Rewrite { set: vec![("/params/_meta/mishap~1owner".into(), owner)] }))
+    rule(
+        "stamp",
+        selector,
+        Fault::Rewrite(Rewrite { set: vec![("/params/_meta/mishap~1owner".into(), owner)], ..Rewrite::default() }),
+    )
 }
 
 #[test]
@@ -256,7 +260,7 @@ fn a_json_answer_is_rewritten_and_neither_moved_nor_reordered() {
     let set = vec![("/result/x".to_owned(), serde_json::json!(1))];
     let rules = vec![
         rule("to-get", message("response"), Fault::Move(moving(MoveTo::Get))),
-        rule("set", message("response"), Fault::Rewrite(Rewrite { set })),
+        rule("set", message("response"), Fault::Rewrite(Rewrite { set, ..Rewrite::default() })),
     ];
     let mut play = Play::new(rules);
     play.calls("a", 1).head("a", 200, &[("content-type", "application/json")]);
@@ -350,7 +354,8 @@ fn across_streams_a_block_leaves_when_the_one_before_it_was_written() {
 #[test]
 fn of_a_batch_only_the_elements_that_a_rule_means_are_rewritten() {
     let set = vec![("/x".to_owned(), serde_json::json!(1))];
-    let rewrite = |selector| vec![rule("set", selector, Fault::Rewrite(Rewrite { set: set.clone() }))];
+    let rewrite =
+        |selector| vec![rule("set", selector, Fault::Rewrite(Rewrite { set: set.clone(), ..Rewrite::default() }))];
     let batch = r#"[7,{"id":1,"method":"ping"},{"id":2,"method":"tools/call"}]"#;
     let mut play = Play::new(rewrite(of(At::Request, "tools/call")));
     play.posts("a", batch);

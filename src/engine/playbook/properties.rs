@@ -13,7 +13,7 @@ use super::super::fault::delay::Delay;
 use super::super::fault::hold::Hold;
 use super::super::fault::moving::{Closed, Move, MoveTo};
 use super::super::fault::reorder::{Order, Reorder};
-use super::super::fault::rewrite::Rewrite;
+use super::super::fault::rewrite::{Form, NewId, Reply, Rewrite};
 use super::super::record::{Entry, PointFate};
 use super::super::rule::Rule;
 use super::super::selector::{At, Count, Selector};
@@ -138,7 +138,27 @@ fn any_fault(sight: Sight) -> impl Strategy<Value = Fault> {
             let closed = if wait { Closed::Wait } else { Closed::Drop };
             Fault::Move(Move { to, copy, closed, limit: ms(LIMIT) })
         }),
-        1 => Just(Fault::Rewrite(Rewrite { set: vec![("/params/x".into(), serde_json::json!("${owner.id}"))] })),
+        2 => any_rewrite().prop_map(Fault::Rewrite),
+    ]
+}
+
+fn any_rewrite() -> impl Strategy<Value = Rewrite> {
+    let json = serde_json::json!("${owner.id}-x");
+    let set = vec![("/params/x".to_owned(), json.clone())];
+    let event = vec![("id", Some("made".to_owned())), ("event", None)];
+    let ids = vec![NewId::Text, NewId::Value(serde_json::Value::Null), NewId::Value(json)];
+    prop_oneof![
+        Just(Rewrite { set, ..Rewrite::default() }),
+        prop::sample::select(ids).prop_map(|id| Rewrite { id: Some(id), ..Rewrite::default() }),
+        prop::sample::select(vec![Form::Sse, Form::Json, Form::Array])
+            .prop_map(|form| Rewrite { form: Some(form), ..Rewrite::default() }),
+        Just(Rewrite { event, ..Rewrite::default() }),
+        Just(Rewrite {
+            status: Some(404),
+            headers: vec![("mcp-session-id".into(), None)],
+            reply: Some(Reply::Error(1, "no".into())),
+            ..Rewrite::default()
+        }),
     ]
 }
 
@@ -267,6 +287,8 @@ proptest! {
             let _ = rpc::pointer(&input, "/a/0");
             let _ = sse::data_of(&input);
             let _ = sse::with_data(&input, b"{}");
+            let _ = sse::with_field(&input, "id", Some("x"));
+            let _ = sse::event_of(&input);
         }
     }
 

@@ -77,7 +77,26 @@ pub(super) fn read(bytes: Bytes, first: bool) -> Block {
 /// The data of a block.
 #[must_use]
 pub fn data_of(block: &Bytes) -> Option<Bytes> {
-    read(block.clone(), true).data
+    block_of(block.clone()).data
+}
+
+/// The fields of bytes that are one block.
+#[must_use]
+pub fn block_of(bytes: Bytes) -> Block {
+    read(bytes, true)
+}
+
+/// An event whose data is this text, each of its lines on a line of its own.
+#[must_use]
+pub fn event_of(text: &[u8]) -> Bytes {
+    let mut out = BytesMut::from(&b"event: message\n"[..]);
+    for line in lines(text) {
+        out.extend_from_slice(b"data: ");
+        out.extend_from_slice(&text[line.start..line.end]);
+        out.put_u8(b'\n');
+    }
+    out.put_u8(b'\n');
+    out.freeze()
 }
 
 fn kind(event: Option<&[u8]>, data: Option<&[u8]>, id: bool, retry: bool) -> BlockKind {
@@ -112,6 +131,31 @@ pub fn with_data(block: &Bytes, data: &[u8]) -> Bytes {
             }
             out.extend_from_slice(data);
             out.extend_from_slice(&block[line.end..line.next]);
+        }
+    }
+    out.freeze()
+}
+
+/// The same block with another value of a field, or without it; every other field keeps its bytes. A field that was not
+/// there becomes the first.
+#[must_use]
+pub fn with_field(block: &Bytes, name: &str, value: Option<&str>) -> Bytes {
+    let (mark, text) = match block.strip_prefix(&BOM[..]) {
+        Some(text) => (&BOM[..], text),
+        None => (&[][..], &block[..]),
+    };
+    let is_it = |line: &Line| field(&text[line.start..line.end]).0 == name.as_bytes();
+    let newline = lines(text).next().map_or(&b"\n"[..], |line| &text[line.end..line.next]);
+    let mut written = value.map(|value| [name.as_bytes(), b": ", value.as_bytes(), newline].concat());
+    let mut out = BytesMut::from(mark);
+    if !lines(text).any(|line| is_it(&line)) {
+        out.extend_from_slice(&written.take().unwrap_or_default());
+    }
+    for line in lines(text) {
+        if is_it(&line) {
+            out.extend_from_slice(&written.take().unwrap_or_default());
+        } else {
+            out.extend_from_slice(&text[line.start..line.next]);
         }
     }
     out.freeze()
