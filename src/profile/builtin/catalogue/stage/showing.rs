@@ -89,7 +89,9 @@ impl Stage {
         let body = body.unwrap_or(&seen.request);
         let mut headers = seen.asked.headers.clone();
         edit(&mut headers, edits);
-        format!("server {name} {}", wire::request(&seen.asked.method, &headers, body))
+        let gone = seen.asked.headers.iter().filter(|(name, _)| !headers.iter().any(|(kept, _)| kept == name));
+        let gone: String = gone.map(|(name, _)| format!(", without {name}")).collect();
+        format!("server {name} {}{gone}", wire::request(&seen.asked.method, &headers, body))
     }
 
     fn written(&mut self, exchange: ExchangeId, bytes: &[u8]) -> Vec<String> {
