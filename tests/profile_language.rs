@@ -61,7 +61,6 @@ const NOT_TODAY: &[&str] = &[
     "response-id-mangled",
     "resume-goes-nowhere",
     "resume-required-whole",
-    "resume-required",
     "resumes-stay-empty-until-the-cancel-then-the-real-answer-comes",
     "session-forgotten-whole",
     "sse-awkward-events",

@@ -20,10 +20,13 @@ impl Engine {
     pub(super) fn decide(&mut self, now: Moment, lane: &mut LaneId, parcel: &mut Parcel) {
         let plan = Arc::clone(&self.plan);
         let Some(at) = parcel.points.first().map(|(_, point)| point.at) else { return };
+        let mut keeper = self.keeper_of(parcel);
         for (rule, armed) in plan.about(at) {
+            if let Some(keeper) = keeper.take_if(|keeper| *keeper < rule) {
+                self.keep(now, keeper, *lane, parcel);
+            }
             let Some((_, point)) = parcel.points.first() else { return };
-            // What a rule makes is seen by the rules after it, never by itself or earlier ones (rule R16).
-            if point.maker.is_some_and(|maker| rule <= maker) {
+            if self.is_hidden(point, rule) {
                 continue;
             }
             if !self.selects(&armed.sel, point, point.exchange) {
@@ -45,6 +48,17 @@ impl Engine {
                 return;
             }
         }
+        if let Some(keeper) = keeper {
+            self.keep(now, keeper, *lane, parcel);
+        }
+    }
+
+    /// What a rule makes is seen by the rules after it, never by itself or earlier ones (rule R16); a resume that it
+    /// answers is seen by all others, as any other resume (rule R31).
+    fn is_hidden(&self, point: &Point, rule: usize) -> bool {
+        let served =
+            point.exchange.and_then(|id| self.exchanges.get(&id)).is_some_and(|served| served.serves.is_some());
+        point.maker.is_some_and(|maker| if served { rule == maker } else { rule <= maker })
     }
 
     /// The rule fires: its fault acts.

@@ -14,6 +14,7 @@ use super::counting::{Counter, SCOPES, ScopeKey};
 use super::event::{Command, ConnId, Event, ExchangeId, Moment, UnitId};
 use super::exchange::Exchange;
 use super::fault::reorder::Window;
+use super::fault::resumable::Streams;
 use super::leave::Flight;
 use super::making::Made;
 use super::notebook::{Notebook, full_key};
@@ -93,6 +94,8 @@ pub struct Engine {
     pub(super) out: Vec<Command>,
     /// What rules make of the point in hand, to stand behind it.
     pub(super) behind: Vec<Made>,
+    /// The streams whose resumes rules answer.
+    pub(super) kept: Streams,
 }
 
 impl Engine {
@@ -126,6 +129,7 @@ impl Engine {
             chunk: Bytes::new(),
             out: Vec::new(),
             behind: Vec::new(),
+            kept: Streams::default(),
             plan: Arc::new(plan),
         }
     }

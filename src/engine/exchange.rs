@@ -139,6 +139,10 @@ pub(super) struct Exchange {
     pub(super) head_left: bool,
     /// The rule that answers it in the server's place.
     pub(super) answered_by: Option<usize>,
+    /// The number under which what it streams is kept for its resumes.
+    pub(super) kept: Option<u64>,
+    /// As a resume: the number of the kept stream from which it is answered.
+    pub(super) serves: Option<u64>,
     /// How many ends it has had: a cut makes one, and the server's own may follow it.
     pub(super) ends: u64,
     pub(super) up: Lane,
@@ -205,6 +209,8 @@ impl Exchange {
             late: Late::Follows,
             head_left: false,
             answered_by: None,
+            kept: None,
+            serves: None,
             ends: 0,
             up: Lane::default(),
             down: Lane::default(),
@@ -234,6 +240,11 @@ impl Exchange {
 
     pub(super) fn status(&self) -> Option<u16> {
         self.answer.as_ref().map(|answer| answer.head.status)
+    }
+
+    /// Whether a rule has answered it once and for all; one that is answered from a kept stream may be answered otherwise.
+    pub(super) fn is_answered(&self) -> bool {
+        self.answered_by.is_some() && self.serves.is_none()
     }
 
     /// Whether nothing can happen on it any more.

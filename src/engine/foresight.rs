@@ -29,7 +29,8 @@ impl Engine {
     pub(super) fn holds_blocks(&self, id: ExchangeId) -> bool {
         // A cut that was planned at the request is behind us as a rule, but waits still.
         let mut waiting = self.exchanges.get(&id).into_iter().flat_map(|exchange| &exchange.cuts);
-        self.may_act(id, |armed| armed.sel.selector.at == At::Block || self.is_cut_by_block(id, armed))
+        let takes = |armed: &Armed| armed.sel.selector.at == At::Block || armed.rule.fault.takes_the_blocks();
+        self.may_act(id, |armed| takes(armed) || self.is_cut_by_block(id, armed))
             || waiting.any(|cut| self.is_cut_by_block(id, &self.plan.rules[cut.rule]))
             || self.is_target(id)
             || self.names_otherwise(id)

@@ -9,7 +9,7 @@ use super::event::{Command, ExchangeId, Moment, UnitId};
 use super::exchange::ServerLeg;
 use super::fault::Fault;
 use super::leave::Job;
-use super::unit::{Out, Parcel};
+use super::unit::{CutPlan, Out, Parcel};
 
 /// What goes to the server.
 pub(super) struct Sent {
@@ -22,6 +22,9 @@ impl Engine {
     /// So much of a request goes to the server as a cut inside it lets pass.
     pub(super) fn send_half(&mut self, now: Moment, id: ExchangeId, rule: usize, mut parcel: Parcel) {
         let Out::Forward(body) = parcel.out else { return };
+        if let Some(place) = self.place_of(id) {
+            return self.serve(now, id, place, &parcel.points, &[CutPlan { rule, later: false }]);
+        }
         let part = match &self.plan.rules[rule].rule.fault {
             Fault::Cut(cut) => cut.place_in(self.length_of_request(id, body.as_ref())),
             _ => None,

@@ -147,12 +147,13 @@ impl Engine {
         self.server_ended(now, id, seq);
         if overruled {
             self.overruled(now, id, At::End, "end", Some(ending));
-            return self.tidy(id);
+        } else {
+            self.end_windows(id);
+            let mut point = self.end_point(now, id, seq);
+            point.ending = Some(ending);
+            self.arrive_with(now, LaneId::Down(id), Out::End(ending), last, point);
         }
-        self.end_windows(id);
-        let mut point = self.end_point(now, id, seq);
-        point.ending = Some(ending);
-        self.arrive_with(now, LaneId::Down(id), Out::End(ending), last, point);
+        self.kept_ended(now, id, ending);
         self.tidy(id);
     }
 
@@ -211,6 +212,7 @@ impl Engine {
         }
         if let Some(fate) = self.cut_off(lane) {
             self.cut_is_seen_by(lane, &point);
+            self.keep_unsent(now, &out, &point);
             for point in before.iter().chain([&point]) {
                 self.write_point(point, fate, None, None);
             }

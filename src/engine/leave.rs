@@ -125,6 +125,9 @@ impl Engine {
                 }
             }
             Out::Forward(body) => {
+                if let Some(place) = self.place_of(id) {
+                    return self.serve(now, id, place, &parcel.points, &cuts);
+                }
                 let unseen = cuts.is_empty() && self.may_relay(id);
                 let unit = self.fly(id, parcel.points, Job::Forward(cuts));
                 self.forward(now, id, unit, Sent { body, part: None });
@@ -213,10 +216,15 @@ impl Engine {
 
     /// The client has left: the server's leg goes too, if there is one.
     fn leave_server(&mut self, id: ExchangeId, ending: Ending, points: Vec<(usize, Point)>) {
-        let open = self.exchanges.get(&id).is_some_and(|exchange| exchange.server == ServerLeg::Open);
-        if !open {
+        let exchange = self.exchanges.get(&id).filter(|exchange| exchange.server == ServerLeg::Open);
+        let kept = exchange.is_some_and(|exchange| exchange.kept.is_some());
+        if exchange.is_none() || kept {
             for (_, point) in &points {
                 self.write_point(point, PointFate::Ended, None, None);
+            }
+            if kept {
+                // Its client may come back for the rest (rule R31).
+                self.close_server(id, Fate::Drain(None), Vec::new());
             }
             self.tidy(id);
             return;
@@ -243,6 +251,7 @@ impl Engine {
             }
         }
         self.cutting.remove(&id);
+        self.serve_no_more(id);
     }
 
     /// Gives a unit its number; its last byte will be reported.

@@ -6,7 +6,8 @@
 use bytes::Bytes;
 
 use super::engine::Engine;
-use super::event::{ExchangeId, Moment};
+use super::event::{AnswerHead, Ending, ExchangeId, Moment};
+use super::selector::At;
 use super::sse::{Block, Frame, Framer};
 use super::unit::{LaneId, Out, Point};
 
@@ -43,7 +44,7 @@ impl Engine {
         // What stands behind the unit in hand does not stand behind these.
         let behind = std::mem::take(&mut self.behind);
         for made in made {
-            self.arrive(now, made.lane, made.out, made.point);
+            self.put(now, made);
         }
         self.behind = behind;
     }
@@ -51,5 +52,25 @@ impl Engine {
     /// Lets what was made stand behind the unit in hand.
     pub(super) fn put_behind(&mut self, made: impl IntoIterator<Item = Made>) {
         self.behind.extend(made);
+    }
+
+    /// A head of the rule's own: from now on the answer is its.
+    pub(super) fn make_head(&mut self, now: Moment, id: ExchangeId, rule: usize, head: AnswerHead) -> Made {
+        self.take_head(id, head);
+        let seq = self.next_seq();
+        let point = Point { maker: Some(rule), ..self.point(now, id, At::Head, "head", seq) };
+        Made { lane: LaneId::Down(id), out: Out::Head, point }
+    }
+
+    /// The end of an answer that has such a head.
+    pub(super) fn make_end(&mut self, now: Moment, id: ExchangeId, rule: usize, ending: Ending) -> Made {
+        let seq = self.next_seq();
+        let point = Point { maker: Some(rule), ending: Some(ending), ..self.end_point(now, id, seq) };
+        Made { lane: LaneId::Down(id), out: Out::End(ending), point }
+    }
+
+    /// Lets what was made go its way.
+    pub(super) fn put(&mut self, now: Moment, made: Made) {
+        self.arrive(now, made.lane, made.out, made.point);
     }
 }

@@ -60,6 +60,7 @@ impl Engine {
                 self.server_closed(now, id, fate);
             }
         }
+        self.serve_on(now, id);
         self.tidy(id);
     }
 
@@ -104,6 +105,7 @@ impl Engine {
             let point = Point { ending: Some(ending), ..self.end_point(now, id, seq) };
             self.server_ended(now, id, seq);
             self.sight((now, seq), Leg::Server, &point, Some(id));
+            self.kept_ended(now, id, ending);
         }
     }
 

@@ -16,6 +16,7 @@ mod holds;
 mod moves;
 mod outcomes;
 mod properties;
+mod resumes;
 mod rewrites;
 mod selectors;
 mod silences;

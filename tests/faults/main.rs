@@ -37,4 +37,6 @@ mod reorder;
 #[cfg(test)]
 mod respond;
 #[cfg(test)]
+mod resumable;
+#[cfg(test)]
 mod rewrite;

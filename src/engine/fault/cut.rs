@@ -59,6 +59,8 @@ pub enum Offset {
 /// What becomes of the leg that a cut does not name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum OtherLeg {
+    /// Closed; read on where a rule answers the resumes of the stream (rule R31).
+    Usual,
     /// Closed as a peer that leaves would.
     Close,
     /// Open, read and thrown away.
@@ -84,10 +86,11 @@ impl Cut {
         })
     }
 
-    /// What becomes of the server's leg when it is the other one.
-    fn fate_of_server(&self) -> Fate {
+    /// What becomes of the server's leg when it is the other one; `kept`: a rule answers the stream's resumes.
+    fn fate_of_server(&self, kept: bool) -> Fate {
         match self.other_leg {
-            OtherLeg::Close => Fate::Close,
+            OtherLeg::Usual if kept => Fate::Drain(None),
+            OtherLeg::Usual | OtherLeg::Close => Fate::Close,
             OtherLeg::Drain => Fate::Drain(self.lasting),
             OtherLeg::Keep => Fate::Keep(self.lasting),
         }
@@ -124,7 +127,7 @@ pub static TABLE: FaultTable = FaultTable {
             "other-leg",
             Kind::Word(&["close", "drain", "keep"]),
             Need::Default("\"close\""),
-            "what becomes of the other leg",
+            "what becomes of the other leg (drain on a `resumable` stream)",
         ),
         field("for", Kind::Duration, Need::Optional, "how long drain or keep lasts (no end)"),
         WHEN,
@@ -153,6 +156,7 @@ fn make(params: &Params, at: At) -> Option<Cut> {
             _ => Leg::Both,
         },
         other_leg: match params.text("other-leg")?.as_str() {
+            _ if params.written("other-leg").is_none() => OtherLeg::Usual,
             "close" => OtherLeg::Close,
             "drain" => OtherLeg::Drain,
             _ => OtherLeg::Keep,
@@ -275,7 +279,7 @@ impl Act for Cut {
         };
         let when = self.when.as_ref().map(|when| format!(", when {}", words::condition(when))).unwrap_or_default();
         let fate = match self.other_leg {
-            OtherLeg::Close => "is closed",
+            OtherLeg::Usual | OtherLeg::Close => "is closed",
             OtherLeg::Drain => "is read on",
             OtherLeg::Keep => "is left open, unread",
         };

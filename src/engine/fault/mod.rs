@@ -11,6 +11,7 @@ pub mod hold;
 pub mod moving;
 pub mod reorder;
 pub mod respond;
+pub mod resumable;
 pub mod rewrite;
 mod unbuilt;
 
@@ -61,8 +62,9 @@ faults! {
         Respond = respond,
         Rewrite = rewrite,
         Move = moving,
+        Resumable = resumable,
     }
-    unbuilt { THROTTLE, DUPLICATE, INJECT, REFRAME, RESUMABLE, ROUTE, }
+    unbuilt { THROTTLE, DUPLICATE, INJECT, REFRAME, ROUTE, }
 }
 
 /// The fault of that name.
@@ -146,6 +148,11 @@ pub(crate) trait Act {
         false
     }
 
+    /// Whether it acts on each block behind a head at which it fires.
+    fn takes_the_blocks(&self) -> bool {
+        false
+    }
+
     /// Whether it gives the body behind a head at which it acts another form.
     fn turns_the_body(&self) -> bool {
         false
@@ -206,6 +213,10 @@ impl Fault {
 
     pub(super) fn told(&self, engine: &Engine, outcome: &Outcome<'_>) -> Option<Did> {
         self.acting().told(engine, outcome)
+    }
+
+    pub(super) fn takes_the_blocks(&self) -> bool {
+        self.acting().takes_the_blocks()
     }
 
     pub(super) fn reaches_the_body(&self) -> bool {

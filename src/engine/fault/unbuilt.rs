@@ -2,7 +2,7 @@
 
 use super::{FaultTable, unchecked};
 use crate::engine::language::params::Params;
-use crate::engine::language::{Complaints, EVENT, GAP, Kind, NO_LIMIT, Need, RETRY, Spot, WHEN, field};
+use crate::engine::language::{Complaints, EVENT, GAP, Kind, NO_LIMIT, Need, Spot, WHEN, field};
 use crate::engine::selector::At::{self, Block, End, Head, Request};
 
 /// `throttle`.
@@ -86,21 +86,6 @@ pub(super) static REFRAME: FaultTable = FaultTable {
     ],
     make: None,
     check: reframe,
-};
-
-/// `resumable`.
-pub(super) static RESUMABLE: FaultTable = FaultTable {
-    name: "resumable",
-    at: &[Head],
-    main: None,
-    doc: "gives a stream ids and answers its resumes",
-    params: &[
-        RETRY,
-        field("priming", Kind::Bool, Need::Default("true"), "whether it begins with an empty event with an id"),
-        field("ids", Kind::Text, Need::Optional, "what the ids begin with"),
-    ],
-    make: None,
-    check: unchecked,
 };
 
 /// `route`.

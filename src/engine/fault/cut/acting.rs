@@ -25,15 +25,16 @@ impl Engine {
     ) {
         let plan = Arc::clone(&self.plan);
         let Fault::Cut(cut) = &plan.rules[rule].rule.fault else { return };
-        if self.exchanges.get(&id).is_none_or(|exchange| exchange.client != ClientLeg::Open) {
+        let Some(exchange) = self.exchanges.get(&id).filter(|exchange| exchange.client == ClientLeg::Open) else {
             return;
-        }
+        };
+        let kept = exchange.kept.is_some();
         self.log_firing(now, rule, point);
         let settle = (cut.ending == Ending::Reset).then_some(cut.settle);
         let (client, server) = match (cut.leg, cut.other_leg) {
-            (Leg::Client, _) => (cut.ending, cut.fate_of_server()),
+            (Leg::Client, _) => (cut.ending, cut.fate_of_server(kept)),
             (Leg::Both, _) => (cut.ending, as_fate(cut.ending)),
-            (Leg::Server, OtherLeg::Close) => (Ending::Fin, as_fate(cut.ending)),
+            (Leg::Server, OtherLeg::Usual | OtherLeg::Close) => (Ending::Fin, as_fate(cut.ending)),
             (Leg::Server, OtherLeg::Drain | OtherLeg::Keep) => (Ending::Stall, as_fate(cut.ending)),
         };
         let settle = settle.filter(|_| client == Ending::Reset);
@@ -63,7 +64,8 @@ impl Engine {
         self.tell_connection_cut(rule, point, conn, cut.ending);
     }
 
-    fn cut_client(
+    /// Ends the client's leg; what has not left yet never will.
+    pub(in crate::engine) fn cut_client(
         &mut self,
         now: Moment,
         id: ExchangeId,

@@ -11,12 +11,10 @@ use crate::engine::engine::Engine;
 use crate::engine::event::{AnswerHead, Ending, ExchangeId, Fate, Moment, Source};
 use crate::engine::exchange::{ClientLeg, ServerLeg};
 use crate::engine::fault::Fault;
-use crate::engine::making::Made;
 use crate::engine::record::PointFate;
 use crate::engine::rpc::Kind;
-use crate::engine::selector::At;
 use crate::engine::sse::{Block, BlockKind};
-use crate::engine::unit::{LaneId, Out, Point};
+use crate::engine::unit::{LaneId, Point};
 
 impl Engine {
     /// Answers in the server's place, unless a head has left or the client's leg is over.
@@ -24,11 +22,12 @@ impl Engine {
         let plan = Arc::clone(&self.plan);
         let Fault::Respond(respond) = &plan.rules[rule].rule.fault else { return };
         let Some(exchange) = self.exchanges.get_mut(&id) else { return };
-        if exchange.client != ClientLeg::Open || exchange.head_left || exchange.answered_by.is_some() {
+        if exchange.client != ClientLeg::Open || exchange.head_left || exchange.is_answered() {
             return;
         }
         exchange.answered_by = Some(rule);
         exchange.cuts.clear();
+        self.serve_no_more(id);
         self.effective(rule);
         self.log_firing(now, rule, point);
         for lane in [LaneId::Up(id), LaneId::Down(id)] {
@@ -50,10 +49,6 @@ impl Engine {
         self.put_body(now, id, rule, respond, body);
         let made = self.make_end(now, id, rule, respond.ending);
         self.put(now, made);
-    }
-
-    fn put(&mut self, now: Moment, made: Made) {
-        self.arrive(now, made.lane, made.out, made.point);
     }
 
     fn put_body(&mut self, now: Moment, id: ExchangeId, rule: usize, respond: &Respond, body: Bytes) {
@@ -122,18 +117,5 @@ impl Engine {
             headers.push(("content-length".to_owned(), body.len().to_string().into()));
         }
         AnswerHead { status: respond.status, headers, source: Source::Rule }
-    }
-
-    fn make_head(&mut self, now: Moment, id: ExchangeId, rule: usize, head: AnswerHead) -> Made {
-        self.take_head(id, head);
-        let seq = self.next_seq();
-        let point = Point { maker: Some(rule), ..self.point(now, id, At::Head, "head", seq) };
-        Made { lane: LaneId::Down(id), out: Out::Head, point }
-    }
-
-    fn make_end(&mut self, now: Moment, id: ExchangeId, rule: usize, ending: Ending) -> Made {
-        let seq = self.next_seq();
-        let point = Point { maker: Some(rule), ending: Some(ending), ..self.end_point(now, id, seq) };
-        Made { lane: LaneId::Down(id), out: Out::End(ending), point }
     }
 }
