@@ -11,6 +11,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 
 use crate::demo::scene::Scene;
+use crate::profile::Scale;
 
 /// Makes MCP's race and lifecycle bugs happen on demand: a transparent proxy for Streamable HTTP that holds, reorders,
 /// moves and cuts what crosses it, by rule.
@@ -79,6 +80,10 @@ pub struct RunArgs {
     /// The seed of every draw. Without it one is drawn and shown.
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
+    /// Multiply the times of rules by this: 0.01 makes an idle time of 5m one of 3s. Not their limits, nor the timers of
+    /// client and server.
+    #[arg(long, value_name = "F", default_value_t = Scale::FULL)]
+    pub time_scale: Scale,
     /// Write what crossed and what was decided to this file (NDJSON; see `mishap report`).
     #[arg(long, value_name = "FILE")]
     pub journal: Option<PathBuf>,

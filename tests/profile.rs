@@ -33,6 +33,7 @@ fn root() -> PathBuf {
 
 fn file(name: &str, text: &str) -> String {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    fs::create_dir_all(path.parent().expect("a folder")).expect("it can be made");
     fs::write(&path, text).expect("it can be written");
     path.to_string_lossy().into_owned()
 }
@@ -273,4 +274,32 @@ fn a_profile_in_a_file_is_called_after_it() {
     let loaded = load(&[&path]).expect("it loads");
     assert_eq!(loaded.rules[0].name, "mine/delay-get");
     assert_eq!(loaded.sources[0].path, Some(PathBuf::from(path)));
+}
+
+// === Time scale ===
+
+/// Everything that is scaled (rule R36), and beside it all that is not.
+fn timed(scaled: [&str; 6]) -> String {
+    let [delay, min, max, idle, lasting, hold] = scaled;
+    format!(
+        "version = 1\n[[rule]]\nname = \"a\"\nmatch = {{ at = \"request\" }}\nfrom = \"{hold}\"\ndelay = \"{delay}\"\n\
+         [[rule]]\nname = \"b\"\nmatch = {{ at = \"request\" }}\ndelay = {{ min = \"{min}\", max = \"{max}\" }}\n\
+         [[rule]]\nname = \"c\"\nmatch = {{ stream = \"get\", at = \"head\" }}\n\
+         cut = {{ ending = \"reset\", other-leg = \"keep\", for = \"{lasting}\", settle = \"20ms\", limit = \"9s\", \
+         when = [{{ idle = \"{idle}\", plus = \"{delay}\" }}, {{ at = \"leave\", plus = {{ mean = \"{max}\", jitter = \"{min}\" }} }}] }}\n\
+         [[rule]]\nname = \"d\"\nmatch = {{ block = \"message\" }}\nhold = {{ until = \"{hold}\", limit = \"60s\" }}\n\
+         [[rule]]\nname = \"e\"\nmatch = {{ block = \"message\" }}\nreorder = {{ window = 2, limit = \"8s\" }}\n"
+    )
+}
+
+#[test]
+fn a_time_scale_multiplies_the_times_of_rules_and_nothing_else() {
+    let long = file("timed.toml", &timed(["1s", "2s", "30s", "5m", "1m", "10s"]));
+    let short = file("short/timed.toml", &timed(["10ms", "20ms", "300ms", "3s", "600ms", "100ms"]));
+    let scaled = |scale: &str, path: &str| {
+        profile::load_at(scale.parse().expect("a factor"), &[Use::plain(path)]).expect("it is right").rules
+    };
+    assert_eq!(scaled("0.01", &long), scaled("1", &short));
+    assert_ne!(scaled("0.02", &long), scaled("1", &short));
+    assert_eq!(scaled("1", &long), rules(&[&long]));
 }

@@ -9,6 +9,7 @@ mod plan;
 mod server;
 mod work;
 
+use std::collections::BTreeMap;
 use std::io::{self, ErrorKind, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::SystemTime;
@@ -20,8 +21,9 @@ use crate::cli::RunArgs;
 use crate::engine::engine::{Engine, Setup};
 use crate::engine::record::{Entry, PointFate, Summary};
 use crate::journal::{Header, Journal, ProfileUse, SCHEMA, Sink, queue, utc};
+use crate::profile::Scale;
 use crate::proxy::{Clock, Config, Proxy, Records};
-use crate::report::verdict::{Facts, Verdict, gate_words};
+use crate::report::verdict::{Facts, Verdict, at_scale, gate_words};
 use crate::report::words::count;
 use interrupts::Interrupts;
 use plan::Plan;
@@ -137,7 +139,12 @@ impl Running<'_> {
     fn announce(&self, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<()> {
         let Plan { args, upstream, loaded, seed, .. } = self.plan;
         let rules = count(u64::try_from(loaded.rules.len()).unwrap_or(u64::MAX), "rule");
-        writeln!(err, "mishap: {} in front of {upstream}, {rules}, seed {seed}", self.url)?;
+        writeln!(
+            err,
+            "mishap: {} in front of {upstream}, {rules}, seed {seed}{}",
+            self.url,
+            at_scale(args.time_scale)
+        )?;
         if !args.command.is_empty() {
             return Ok(());
         }
@@ -176,6 +183,8 @@ fn judge(
         command,
         ours,
         seed: plan.seed,
+        scale: plan.args.time_scale,
+        eras: eras(plan),
         again: plan.again.clone(),
         journal: None,
         doubts: plan.loaded.doubts.clone(),
@@ -195,6 +204,11 @@ fn judge(
     write!(err, "{verdict}")?;
     let reason = verdict.exit();
     Ok(Exit::because(reason.code, reason.why))
+}
+
+/// The eras that each profile is for, by the beginning of its rules' names.
+fn eras(plan: &Plan<'_>) -> BTreeMap<String, Vec<String>> {
+    plan.loaded.sources.iter().map(|source| (source.name.clone(), source.era.clone())).collect()
 }
 
 // === What goes into the run ===
@@ -262,6 +276,7 @@ fn header(plan: &Plan<'_>, listen: SocketAddr, url: &str) -> Header {
         mishap: env!("CARGO_PKG_VERSION").to_owned(),
         started: utc(SystemTime::now()),
         seed: plan.seed,
+        time_scale: Some(plan.args.time_scale.factor()).filter(|_| plan.args.time_scale != Scale::FULL),
         profiles: profiles.collect(),
         listen: listen.to_string(),
         upstream: plan.upstream.to_string(),

@@ -45,6 +45,7 @@ impl Engine {
     }
 
     pub(super) fn data(&mut self, now: Moment, id: ExchangeId, bytes: Bytes, last: bool) {
+        self.spoke(now, id);
         let Some(exchange) = self.exchanges.get_mut(&id) else { return };
         if last {
             exchange.read_end = Some(Ending::Eof);

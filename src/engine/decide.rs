@@ -41,6 +41,7 @@ impl Engine {
             self.write_decision(now, rule, &point, &judgement);
             if judgement.fires {
                 self.notebook.tallies[rule].fired += 1;
+                self.silence_switched(rule);
                 self.act(now, rule, lane, parcel);
             }
             // What is gone is not seen by later rules and not counted by them (rule R16).

@@ -11,6 +11,7 @@ use bytes::Bytes;
 
 use super::bounded::Bounded;
 use super::counting::{Counter, SCOPES, ScopeKey};
+use super::era;
 use super::event::{Command, ConnId, Event, ExchangeId, Moment, UnitId};
 use super::exchange::Exchange;
 use super::fault::reorder::Window;
@@ -89,6 +90,8 @@ pub struct Engine {
     pub(super) next_unit: u64,
     pub(super) exchange_count: u64,
     pub(super) notebook: Notebook,
+    /// The protocol's eras that were seen.
+    pub(super) eras: era::Seen,
     /// The bytes that arrived in this step.
     pub(super) chunk: Bytes,
     pub(super) out: Vec<Command>,
@@ -125,6 +128,7 @@ impl Engine {
             seq: 0,
             next_unit: 0,
             exchange_count: 0,
+            eras: era::Seen::default(),
             notebook: Notebook::new(&plan, setup.record),
             chunk: Bytes::new(),
             out: Vec::new(),
@@ -184,6 +188,9 @@ impl Engine {
             effects: self.notebook.effects.clone(),
             more_effects: self.notebook.more_effects,
             methods: self.notebook.methods.iter().map(|(key, method)| (key.clone(), method.clone())).collect(),
+            eras: self.eras.eras(),
+            foreign: self.foreign(),
+            silences: self.notebook.silences.clone(),
             sessions: self.sessions.count(),
             exchanges: self.exchange_count,
         }

@@ -166,6 +166,8 @@ pub(super) struct Exchange {
     pub(super) reached: Reached,
     /// How long nothing of its answer was heard.
     pub(super) silence: Silence,
+    /// When the server last said something of it.
+    pub(super) spoke: Option<Moment>,
     /// How much of its body has gone on.
     pub(super) amount: Amount,
 }
@@ -225,6 +227,7 @@ impl Exchange {
             paused: false,
             reached: Reached::default(),
             silence: Silence::default(),
+            spoke: None,
             amount: Amount::default(),
         }
     }

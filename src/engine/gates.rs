@@ -111,6 +111,7 @@ impl Engine {
     /// A wait is over because what was waited for has come.
     fn opened(&mut self, now: Moment, wait: &Wait, parcel: &mut Parcel, cause: &Cause) {
         self.clear_timer(wait);
+        self.silence_acted(cause);
         let by = self.by(cause);
         let Some((_, point)) = parcel.points.first_mut() else { return };
         point.by = by;
@@ -161,7 +162,7 @@ impl Engine {
     /// The sequence number of what let something go.
     fn by(&mut self, cause: &Cause) -> u64 {
         match cause {
-            Cause::Time | Cause::Silence(_) => self.next_seq(),
+            Cause::Time | Cause::Silence(..) => self.next_seq(),
             Cause::Seen(_, seq)
             | Cause::End(seq)
             | Cause::Fired(_, seq)
@@ -178,7 +179,7 @@ impl Engine {
             Cause::End(_) => "the end of the answer".to_owned(),
             Cause::Fired(rule, _) => format!("{} fired", self.plan.rules[*rule].name),
             Cause::Gathered(_) => "gathered".to_owned(),
-            Cause::Silence(time) => format!("{} of silence", show_duration(*time)),
+            Cause::Silence(_, time) => format!("{} of silence", show_duration(*time)),
             Cause::Bytes(size, _) => format!("{size} bytes"),
         }
     }
@@ -207,7 +208,10 @@ impl Engine {
         let due = cuts.iter_mut().position(|cut| {
             let Some(cond) = &plan.rules[cut.rule].gate else { return false };
             match self.truth(cond, cut.rule, &cut.point, now) {
-                Truth::Since(..) => true,
+                Truth::Since(_, cause) => {
+                    self.silence_acted(&cause);
+                    true
+                }
                 Truth::From(at) => {
                     if cut.timer != Some(at) {
                         self.remove_timer(cut.timer);

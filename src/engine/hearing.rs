@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::answer::Media;
 use super::decide::micros;
 use super::engine::Engine;
+use super::era::Era;
 use super::event::{ExchangeId, Moment};
 use super::exchange::Exchange;
 use super::hash;
@@ -42,7 +43,7 @@ impl Engine {
         }
         let hear = |message| self.calls.hear_server(session, message, &trail, answers);
         let messages: Vec<Spoken> = messages.into_iter().map(hear).collect();
-        self.introduce(now, seq, session, &messages);
+        self.introduce(now, seq, (id, session), &messages);
         let mut point = self.point(now, id, At::Block, point_name(kind), seq);
         point.key.ordinal = counts[kind as usize];
         if messages.iter().any(|spoken| spoken.about.is_some()) {
@@ -77,6 +78,7 @@ impl Engine {
         };
         let Some(exchange) = self.exchanges.get_mut(&id) else { return };
         exchange.stream = Stream::Legacy;
+        self.eras.add(Era::Legacy, None);
         let session = exchange.session;
         if !self.sessions.give_endpoint(target, exchange.path(), session) {
             let key = self.key_of(id);
@@ -85,7 +87,7 @@ impl Engine {
     }
 
     /// The answer to an initialize says who talks to whom.
-    fn introduce(&mut self, now: Moment, seq: u64, session: u64, messages: &[Spoken]) {
+    fn introduce(&mut self, now: Moment, seq: u64, (id, session): (ExchangeId, u64), messages: &[Spoken]) {
         for spoken in messages.iter().filter(|spoken| spoken.answer) {
             let Some(call) = spoken.about.and_then(|call| self.calls.get(call)) else { continue };
             if call.method != "initialize" || spoken.message.result.is_empty() {
@@ -98,6 +100,8 @@ impl Engine {
             };
             let result = &spoken.message.result;
             let protocol = rpc::pointer(result, "/protocolVersion").and_then(rpc::text_of);
+            let legacy = self.exchanges.get(&id).is_some_and(|exchange| exchange.stream == Stream::Legacy);
+            self.eras.add(if legacy { Era::Legacy } else { Era::Session }, protocol.as_deref());
             let entry = SessionEntry {
                 seq,
                 at: micros(now),

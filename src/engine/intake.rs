@@ -94,8 +94,12 @@ impl Engine {
             return self.overruled(now, id, At::Head, "head", None);
         }
         self.take_head(id, head);
+        if let Some(exchange) = self.exchanges.get(&id) {
+            self.eras.answered(exchange);
+        }
         self.choose_body(id);
         self.note_encoding(now, id);
+        self.spoke(now, id);
         self.news |= !self.astray.is_empty();
         let seq = self.next_seq();
         let point = self.point(now, id, At::Head, "head", seq);
@@ -136,6 +140,7 @@ impl Engine {
         if let Some(exchange) = self.exchanges.get_mut(&id) {
             exchange.read_end = Some(ending);
         }
+        self.spoke(now, id);
         let last = self.last_of_body(now, id);
         let Some(exchange) = self.exchanges.get_mut(&id) else { return };
         let (closing, overruled) = (exchange.server == ServerLeg::Closing, exchange.answered_by.is_some());
@@ -188,6 +193,7 @@ impl Engine {
 
     /// The run is over: what waits is withheld, what was let go was not seen to be written.
     pub(super) fn finish(&mut self, now: Moment) {
+        self.silences_end(now);
         for id in std::mem::take(&mut self.busy) {
             self.discard_all(now, id, PointFate::Withheld);
         }

@@ -11,6 +11,7 @@ pub mod draw;
 pub mod effects;
 #[expect(clippy::module_inception, reason = "the folder is named after what it holds")]
 pub mod engine;
+pub mod era;
 pub mod event;
 pub mod fault;
 pub mod hash;

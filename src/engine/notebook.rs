@@ -15,8 +15,10 @@ use super::event::{Command, Ending, ExchangeId, HeaderEdit, Moment};
 use super::exchange::{Exchange, stream_word};
 use super::hash;
 use super::owner::{CallId, Spoken};
-use super::plan::{Armed, Plan};
-use super::record::{Entry, GateEntry, NoteEntry, Opened, OwnerEntry, PointEntry, PointFate, RpcEntry, RuleTally};
+use super::plan::{Armed, Plan, Quiet};
+use super::record::{
+    Entry, GateEntry, NoteEntry, Opened, OwnerEntry, PointEntry, PointFate, RpcEntry, RuleTally, SilenceTally,
+};
 use super::rule::Rule;
 use super::selector::At;
 use super::unit::Point;
@@ -30,6 +32,8 @@ const GATES: usize = 10_000;
 pub(super) struct Notebook {
     pub(super) on: bool,
     pub(super) tallies: Vec<RuleTally>,
+    /// One for each silence of the plan.
+    pub(super) silences: Vec<SilenceTally>,
     pub(super) gates: VecDeque<GateEntry>,
     pub(super) effects: Vec<Effect>,
     /// How many effects there was no place for.
@@ -46,7 +50,14 @@ impl Notebook {
             let Rule { name, optional, .. } = &armed.rule;
             RuleTally { name: name.clone(), optional: *optional, ..RuleTally::default() }
         };
+        let silence = |quiet: &Quiet| SilenceTally {
+            rule: plan.rules[quiet.rule].rule.name.clone(),
+            time: micros(Moment(quiet.time)),
+            ..SilenceTally::default()
+        };
+        let silences = plan.silences.iter().map(silence).collect();
         Self {
+            silences,
             on,
             tallies: plan.rules.iter().map(tally).collect(),
             gates: VecDeque::new(),

@@ -110,6 +110,8 @@ pub(super) struct Quiet {
     pub(super) rule: usize,
     pub(super) time: Duration,
     pub(super) plus: Option<Time>,
+    /// Whether it switches the rule on.
+    pub(super) switches: bool,
 }
 
 /// The rules of a run, prepared.
@@ -169,10 +171,13 @@ impl Plan {
         self.presses |= rule.fault.presses();
         self.renames |= rule.fault.renames();
         self.cuts_connections |= rule.selector.at == At::Connect && gate.is_some();
+        let switching = self.silences.len();
+        let from = rule.from.as_ref().map(|condition| self.cond(condition, names));
+        self.silences[switching..].iter_mut().for_each(|quiet| quiet.switches = true);
         Armed {
             name: Arc::from(&*rule.name),
             sel: self.sel(&rule.selector),
-            from: rule.from.as_ref().map(|condition| self.cond(condition, names)),
+            from,
             until: rule.until.as_ref().map(|condition| self.cond(condition, names)),
             gate: gate.map(|condition| self.cond(condition, names)),
             target,
@@ -210,7 +215,7 @@ impl Plan {
             }
             Condition::Gathered(count) => Cond::Gathered(*count),
             Condition::Idle { time, plus } => {
-                self.silences.push(Quiet { rule: self.rules.len(), time: *time, plus: *plus });
+                self.silences.push(Quiet { rule: self.rules.len(), time: *time, plus: *plus, switches: false });
                 Cond::Idle { number: self.silences.len() - 1, time: *time, plus: *plus }
             }
             Condition::Bytes { size, plus } => {

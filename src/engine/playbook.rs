@@ -11,6 +11,7 @@ mod counting;
 mod cuts;
 mod drops;
 mod effects;
+mod eras;
 mod halves;
 mod holds;
 mod moves;

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::effects::Effect;
+use super::era::{Era, Eras};
 use super::rpc::Id;
 
 /// One line of the journal that the engine decides on.
@@ -304,10 +305,43 @@ pub struct Summary {
     pub more_effects: u64,
     /// The method of the request that an exchange's POST carries, by the exchange's key (session / exchange).
     pub methods: BTreeMap<String, String>,
+    /// The protocol's eras that were seen.
+    pub eras: Eras,
+    /// Rules that selected nothing and can select nothing in these eras, and by what they are bound to others.
+    pub foreign: Vec<Foreign>,
+    /// What became of the silences that rules wait for.
+    pub silences: Vec<SilenceTally>,
     /// How many sessions there were.
     pub sessions: u64,
     /// How many exchanges there were.
     pub exchanges: u64,
+}
+
+/// A rule of another era than those seen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Foreign {
+    /// The rule's full name.
+    pub rule: String,
+    /// The eras in which it could select something.
+    pub of: Vec<Era>,
+    /// What binds it to them.
+    pub by: &'static str,
+}
+
+/// A silence that a rule waits for, and how silent its peer was.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct SilenceTally {
+    /// The rule's full name.
+    pub rule: String,
+    /// How long the silence must be, in microseconds, what is drawn not included.
+    pub time: u64,
+    /// How often the rule acted because of it.
+    pub acted: u64,
+    /// The longest silence that ended by itself, in microseconds: between two bytes of the server, or two exchanges of a
+    /// connection.
+    pub longest: u64,
+    /// The longest that had not ended when the run did.
+    pub open: u64,
 }
 
 /// How often a rule was selected, fired and changed something (rule R35).

@@ -74,7 +74,7 @@ pub(super) enum Cause {
     /// So many units are held.
     Gathered(u64),
     /// No byte for so long.
-    Silence(std::time::Duration),
+    Silence(usize, std::time::Duration),
     /// So many bytes have gone on.
     Bytes(u64, u64),
 }
@@ -142,11 +142,11 @@ impl Engine {
                 Some((at, seq)) => Truth::Since(at, Cause::Gathered(seq)),
                 None => Truth::No,
             },
-            Cond::Idle { time, plus, .. } => {
+            Cond::Idle { number, time, plus } => {
                 let plus = self.drawn(rule, Some(&point.key), "plus", plus.as_ref());
                 self.silent_since(point).map_or(Truth::No, |since| {
                     let time = *time + plus;
-                    Truth::at(since + time, now, Cause::Silence(time))
+                    Truth::at(since + time, now, Cause::Silence(*number, time))
                 })
             }
             Cond::Bytes { number, plus } => self.has_let_go(*number, point).map_or(Truth::No, |(at, seq)| {

@@ -6,11 +6,14 @@
 
 use std::time::Duration;
 
+use super::decide::micros;
 use super::engine::Engine;
 use super::event::{ConnId, ExchangeId, Moment};
 use super::exchange::ClientLeg;
 use super::plan::Quiet;
+use super::record::SilenceTally;
 use super::selector::At;
+use super::sighting::Cause;
 use super::unit::Point;
 
 /// What was heard last, and which silences came before it.
@@ -20,6 +23,11 @@ pub(super) struct Silence {
     seq: u64,
     /// For each silence of the plan that was reached: when it was, the last time, and its place in the sequence.
     reached: Vec<(usize, Moment, u64)>,
+}
+
+/// Points at which it is the connection's silence that is asked.
+fn is_early(at: At) -> bool {
+    matches!(at, At::Connect | At::RequestHead | At::Request)
 }
 
 impl Silence {
@@ -65,8 +73,13 @@ impl Engine {
             return;
         }
         let (seq, lengths) = (self.seq, self.lengths());
-        if let Some(conn) = self.conns.get_mut(&conn) {
-            conn.silence.hear(now, seq, &lengths);
+        let Some(conn) = self.conns.get_mut(&conn) else { return };
+        let length = micros(now).saturating_sub(micros(conn.silence.last));
+        conn.silence.hear(now, seq, &lengths);
+        for (quiet, tally) in self.plan.silences.iter().zip(&mut self.notebook.silences) {
+            if is_early(self.plan.rules[quiet.rule].sel.selector.at) {
+                tally.longest = tally.longest.max(length);
+            }
         }
     }
 
@@ -76,6 +89,53 @@ impl Engine {
         if let Some(conn) = self.conns.get_mut(&conn) {
             conn.silence.hear(now, seq, &[]);
             self.news |= self.plan.cuts_connections;
+        }
+    }
+
+    /// The server said something of this answer: how long it had been silent is noted for the rules that may mean it.
+    pub(super) fn spoke(&mut self, now: Moment, id: ExchangeId) {
+        if self.plan.silences.is_empty() {
+            return;
+        }
+        let Some(exchange) = self.exchanges.get_mut(&id) else { return };
+        if let Some(last) = exchange.spoke.replace(now) {
+            self.note_silence(id, now, last, |tally| &mut tally.longest);
+        }
+    }
+
+    /// The run is over: what is silent stays so.
+    pub(super) fn silences_end(&mut self, now: Moment) {
+        let open = self.exchanges.values().filter(|exchange| exchange.server_ended.is_none());
+        let open: Vec<_> = open.filter_map(|exchange| Some((exchange.id, exchange.spoke?))).collect();
+        for (id, last) in open {
+            self.note_silence(id, now, last, |tally| &mut tally.open);
+        }
+    }
+
+    fn note_silence(&mut self, id: ExchangeId, now: Moment, last: Moment, of: impl Fn(&mut SilenceTally) -> &mut u64) {
+        let Some(exchange) = self.exchanges.get(&id) else { return };
+        let length = micros(now).saturating_sub(micros(last));
+        let means = |quiet: &Quiet| {
+            let sel = &self.plan.rules[quiet.rule].sel;
+            !is_early(sel.selector.at) && self.may_mean(sel, exchange)
+        };
+        let meant: Vec<bool> = self.plan.silences.iter().map(means).collect();
+        for (tally, _) in self.notebook.silences.iter_mut().zip(meant).filter(|(_, meant)| *meant) {
+            *of(tally) = (*of(tally)).max(length);
+        }
+    }
+
+    /// A rule acts because of a silence.
+    pub(super) fn silence_acted(&mut self, cause: &Cause) {
+        if let Cause::Silence(number, _) = cause {
+            self.notebook.silences[*number].acted += 1;
+        }
+    }
+
+    /// A rule fires that a silence has switched on.
+    pub(super) fn silence_switched(&mut self, rule: usize) {
+        for (quiet, tally) in self.plan.silences.iter().zip(&mut self.notebook.silences) {
+            tally.acted += u64::from(quiet.rule == rule && quiet.switches);
         }
     }
 
@@ -96,11 +156,11 @@ impl Engine {
     pub(super) fn last_silence(&self, number: usize, point: &Point, now: Moment) -> Option<(Moment, u64)> {
         let length = self.length(&self.plan.silences[number]);
         match (point.at, point.exchange) {
-            (At::Connect | At::RequestHead | At::Request, _) | (_, None) => {
+            (at, exchange) if is_early(at) || exchange.is_none() => {
                 let lasts = point.at != At::Request && !self.is_in_use(point.conn, point.exchange);
                 self.conns.get(&point.conn)?.silence.reached(number, length, now, lasts)
             }
-            (_, Some(id)) => self.exchanges.get(&id)?.silence.reached(number, length, now, true),
+            (_, id) => self.exchanges.get(&id?)?.silence.reached(number, length, now, true),
         }
     }
 

@@ -25,7 +25,7 @@ pub enum Line {
 }
 
 /// What was run, and with what.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Header {
     /// The version of the schema ([`SCHEMA`]).
@@ -36,6 +36,9 @@ pub struct Header {
     pub started: String,
     /// The seed of every draw.
     pub seed: u64,
+    /// By how much the times of rules were multiplied; none: they were as written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_scale: Option<f64>,
     /// The profiles, in the order in which they decide.
     pub profiles: Vec<ProfileUse>,
     /// The address listened on, with the real port.
@@ -78,6 +81,9 @@ pub struct VerdictLine {
     pub rules: Vec<RuleLine>,
     /// What became of the gates, a line for each rule and kind of opening, in words.
     pub gates: Vec<String>,
+    /// What the eras seen and the time scale mean for the rules, in words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// What rules did to the wire, a line for each effect, the many folded, in words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub effects: Vec<String>,

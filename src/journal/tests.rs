@@ -32,6 +32,7 @@ fn header() -> Header {
         hash: "9f86d081".to_owned(),
     };
     Header {
+        time_scale: Some(0.01),
         schema: SCHEMA,
         mishap: "0.1.0".to_owned(),
         started: "2026-01-02T03:04:05.678Z".to_owned(),

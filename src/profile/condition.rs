@@ -39,7 +39,7 @@ impl Reader<'_> {
                 None
             }
             _ if text.starts_with(|c: char| c.is_ascii_digit()) => match value::duration(text) {
-                Ok(duration) => Some(Condition::After(Time::Fixed(duration))),
+                Ok(duration) => Some(Condition::After(Time::Fixed(self.scale.of(duration)))),
                 Err(instead) => {
                     self.refuse_with(key, node, &instead);
                     None

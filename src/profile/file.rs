@@ -8,6 +8,7 @@ use super::diagnose;
 use super::json;
 use super::problem::{Problem, ProblemKind, Report};
 use super::read::Reader;
+use super::scale::Scale;
 use super::schema::FILE;
 use super::tree::{self, Entry, Node, SyntaxError, Value};
 use super::uses::Use;
@@ -78,6 +79,15 @@ pub struct Var {
 ///
 /// With every problem of every profile.
 pub fn load(uses: &[Use]) -> Result<Loaded, Vec<Problem>> {
+    load_at(Scale::FULL, uses)
+}
+
+/// The same with the times of rules multiplied (rule R36).
+///
+/// # Errors
+///
+/// With every problem of every profile.
+pub fn load_at(scale: Scale, uses: &[Use]) -> Result<Loaded, Vec<Problem>> {
     let mut loaded = Loaded::default();
     let mut problems = Vec::new();
     let mut names: BTreeMap<String, usize> = BTreeMap::new();
@@ -91,7 +101,7 @@ pub fn load(uses: &[Use]) -> Result<Loaded, Vec<Problem>> {
         };
         let times = names.entry(name.clone()).and_modify(|times| *times += 1).or_insert(1);
         let name = if *times == 1 { name } else { format!("{name}#{times}") };
-        match read_profile(used, &name, &text) {
+        match read_profile(used, &name, &text, scale) {
             Ok((source, rules, doubts)) => {
                 loaded.sources.push(source);
                 loaded.rules.extend(rules);
@@ -194,6 +204,7 @@ pub(super) fn read_profile(
     used: &Use,
     name: &str,
     text: &str,
+    scale: Scale,
 ) -> Result<(Source, Vec<Rule>, Vec<Doubt>), Vec<Problem>> {
     let mut report = Report::new(&used.profile, &used.shown());
     let tree = match parse(used, text) {
@@ -206,7 +217,7 @@ pub(super) fn read_profile(
     };
     let era = texts(&tree, "era");
     let folder = used.is_file().then(|| PathBuf::from(&used.profile).parent().map(PathBuf::from)).flatten();
-    let mut reader = Reader { report, profile: name, alias: None, folder, era, fired: Vec::new() };
+    let mut reader = Reader { report, profile: name, alias: None, folder, era, scale, fired: Vec::new() };
     let mut given = Report::new(&used.shown(), &used.shown());
     reader.table("the file", &tree, &[&FILE]);
     let variables =

@@ -23,6 +23,7 @@ mod problem;
 mod quantity;
 mod read;
 mod rule;
+mod scale;
 mod selector;
 mod tree;
 mod uses;
@@ -31,6 +32,7 @@ mod vars;
 mod waits;
 
 pub use explain::explain;
-pub use file::{Doubt, Loaded, Source, Var, check, load};
+pub use file::{Doubt, Loaded, Source, Var, check, load, load_at};
 pub use problem::{Problem, ProblemKind};
+pub use scale::Scale;
 pub use uses::Use;

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use super::diagnose;
 use super::problem::Report;
+use super::scale::Scale;
 use super::schema::{Field, Kind, Need};
 use super::tree::{Node, Value, parse_value};
 use crate::engine::language::Spot;
@@ -24,6 +25,8 @@ pub(super) struct Reader<'a> {
     pub(super) folder: Option<PathBuf>,
     /// The file's `era`.
     pub(super) era: Vec<String>,
+    /// The run's time scale.
+    pub(super) scale: Scale,
     /// The rules named by `fired`, to be looked for when all are known.
     pub(super) fired: Vec<Fired>,
 }
@@ -103,8 +106,14 @@ impl Reader<'_> {
             Kind::Texts => self.each(key, kind, node, &Kind::Text).map(Datum::List),
             Kind::Word(words) => self.word(key, node, words).map(Datum::Text),
             Kind::Words(words) => self.each(key, kind, node, &Kind::Word(words)).map(Datum::List),
-            Kind::Duration => self.duration(key, kind, node).map(Datum::Duration),
-            Kind::Time => self.time(key, kind, node).map(Datum::Time),
+            Kind::Duration => {
+                let scale = self.scale;
+                self.duration(key, kind, node).map(|time| Datum::Duration(scale.of_key(key, time)))
+            }
+            Kind::Time => {
+                let scale = self.scale;
+                self.time(key, kind, node).map(|time| Datum::Time(scale.of_drawn(time)))
+            }
             Kind::Size => self.size(key, kind, node).map(Datum::Size),
             Kind::Rate => self.rate(key, kind, node).map(Datum::Rate),
             Kind::Count => self.count(key, kind, node).map(Datum::Count),

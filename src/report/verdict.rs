@@ -3,14 +3,17 @@
 //! The one rule: a run that tested nothing is not green. Every reason is listed; the first of them is the exit status.
 
 mod effects;
+mod era;
+mod scale;
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use super::names::{self, Methods};
 use super::words::{count, span};
 use crate::engine::record::{GateEntry, Opened, RuleTally, Summary};
 use crate::journal::{RuleLine, VerdictLine};
-use crate::profile::Doubt;
+use crate::profile::{Doubt, Scale};
 
 /// What a verdict is made from.
 #[derive(Debug, Clone, Default)]
@@ -23,6 +26,10 @@ pub struct Facts {
     pub ours: Vec<String>,
     /// The seed of every draw.
     pub seed: u64,
+    /// By how much the times of rules were multiplied.
+    pub scale: Scale,
+    /// The eras that each profile is for, by its name; none: all.
+    pub eras: BTreeMap<String, Vec<String>>,
     /// What to type to repeat the run.
     pub again: String,
     /// What became of the journal, in words.
@@ -94,7 +101,13 @@ impl Verdict {
             effective: rule.effective,
             optional: rule.optional,
         });
-        VerdictLine { exit: code, why, rules: rules.collect(), gates, effects }
+        VerdictLine { exit: code, why, rules: rules.collect(), gates, effects, notes: self.notes() }
+    }
+
+    /// What the eras seen and the time scale mean for the rules.
+    fn notes(&self) -> Vec<String> {
+        let era = era::notes(&self.facts.summary, &self.facts.eras);
+        era.into_iter().chain(scale::notes(&self.facts.summary.silences, self.facts.scale)).collect()
     }
 
     /// What was doubtful in the text of rules that then matched nothing.
@@ -117,6 +130,7 @@ impl fmt::Display for Verdict {
         write_rules(f, &summary.rules)?;
         gate_groups(&summary.gates, &summary.methods).iter().try_for_each(|line| writeln!(f, "  gate {line}"))?;
         effects::lines(summary).iter().try_for_each(|line| writeln!(f, "  did  {line}"))?;
+        self.notes().iter().try_for_each(|note| writeln!(f, "  {note}"))?;
         self.doubts().try_for_each(|doubt| writeln!(f, "  {}", doubt.problem))?;
         if self.reasons.len() > 1 {
             self.reasons.iter().try_for_each(|reason| writeln!(f, "  exit {}: {}", reason.code, reason.why))?;
@@ -127,12 +141,18 @@ impl fmt::Display for Verdict {
         } else {
             f.write_str(" ")?;
         }
-        writeln!(f, " seed {}", self.facts.seed)?;
+        writeln!(f, " seed {}{}", self.facts.seed, at_scale(self.facts.scale))?;
         if let Some(journal) = &self.facts.journal {
             writeln!(f, "  journal: {journal}")?;
         }
         writeln!(f, "  again: {}", self.facts.again)
     }
+}
+
+/// `, time scale 0.01`; nothing at full scale.
+#[must_use]
+pub fn at_scale(scale: Scale) -> String {
+    if scale == Scale::FULL { String::new() } else { format!(", time scale {scale}") }
 }
 
 fn write_rules(f: &mut fmt::Formatter<'_>, rules: &[RuleTally]) -> fmt::Result {
@@ -234,8 +254,7 @@ fn others(group: &[&GateEntry], first: &str) -> String {
 
 /// In order of weight: the command's own, ours, then by number (a stable sort keeps the written order of the rules).
 fn reasons(facts: &Facts) -> Vec<Reason> {
-    let mut found: Vec<Reason> =
-        facts.summary.rules.iter().filter_map(|rule| ineffective(rule, &facts.summary.gates)).collect();
+    let mut found: Vec<Reason> = facts.summary.rules.iter().filter_map(|rule| ineffective(rule, facts)).collect();
     found.extend(gates_that_failed(&facts.summary));
     found.sort_by_key(|reason| reason.code);
     let code = if facts.command.is_some() { 125 } else { 1 };
@@ -253,9 +272,13 @@ fn own_failure(end: CommandEnd) -> Option<Reason> {
     }
 }
 
-fn ineffective(rule: &RuleTally, gates: &[GateEntry]) -> Option<Reason> {
+fn ineffective(rule: &RuleTally, facts: &Facts) -> Option<Reason> {
     if rule.optional || rule.effective > 0 {
         return None;
+    }
+    let gates = &facts.summary.gates;
+    if let Some(why) = era::why(&rule.name, &facts.summary, &facts.eras).filter(|_| rule.matched == 0) {
+        return Some(Reason { code: 4, why });
     }
     let why = match (rule.matched, rule.fired) {
         (0, _) => {

@@ -1,6 +1,7 @@
 //! `idle`, `bytes`, and the ways a kept connection dies: while nothing is on it, or as the next request arrives.
 
 use mishap::engine::record::PointEntry;
+use mishap::journal::Line;
 
 use crate::common::messages::{answer, event, json_head, progress, request};
 use crate::common::peer::{End, Peer};
@@ -223,4 +224,57 @@ fn an_uptime_is_drawn_with_the_seed() {
     };
     let values = [drawn("1"), drawn("1"), drawn("2")];
     assert!(values[0].to_bits() == values[1].to_bits() && values[0].to_bits() != values[2].to_bits(), "{values:?}");
+}
+
+// === Time scale (R36) ===
+
+/// The server is silent for a while by itself and then speaks again: at full scale the rule would have waited on.
+#[test]
+fn a_scaled_idle_says_whether_it_would_have_come_true_at_full_scale() {
+    let rules = on_head("ending = \"eof\", other-leg = \"drain\", when = { idle = \"60s\" }");
+    let scene = Scene::run(Some(&rules), &["--time-scale", "0.001"]);
+    let (mut client, mut server) = scene.open_get();
+    assert_eq!(client.end(), End::Eof);
+    server.send_chunk(": still here\n\n");
+    scene.crossed("s1/get:1/block.comment#1");
+    let ended = scene.finish();
+    assert_eq!(ended.status, 0, "{}", ended.stderr);
+    let says = "rule \"test/cut\" acted after 60 ms of silence, 1 m 0 s at full scale: it would not have acted there, its peer \
+                was never silent for more than ";
+    assert!(ended.stderr.contains(says) && ended.stderr.contains(", time scale 0.001\n"), "{}", ended.stderr);
+    assert!(ended.stderr.lines().any(|line| line.contains("again: ") && line.contains("--time-scale 0.001")));
+    let header =
+        ended.journal.lines().iter().find_map(|line| if let Line::Run(run) = line { run.time_scale } else { None });
+    assert_eq!(header, Some(0.001));
+    let notes = |line: &Line| if let Line::Verdict(verdict) = line { Some(verdict.notes.clone()) } else { None };
+    assert!(ended.journal.lines().iter().find_map(notes).expect("a verdict")[0].starts_with(says));
+}
+
+/// The control: at full scale nothing is said, nothing is in the header, and the stream is not cut.
+#[test]
+fn at_full_scale_nothing_is_said_of_it() {
+    let scene = Scene::with(&on_head("ending = \"eof\", when = { idle = \"60s\" }"));
+    let (client, _server) = scene.open_get();
+    scene.ping(2);
+    assert!(client.is_silent());
+    let ended = scene.finish();
+    assert!(ended.status == 4 && !ended.stderr.contains("scale"), "{}", ended.stderr);
+}
+
+/// A rule of another era fails the run with that reason.
+#[test]
+fn a_rule_that_can_match_nothing_in_the_era_seen_says_so() {
+    let rule = "[[rule]]\nname = \"it\"\nmatch = { stream = \"listen\", at = \"head\" }\ndelay = \"1ms\"\n";
+    let of = |era: &str| {
+        let scene = Scene::with(&format!("era = [\"{era}\"]\n{rule}"));
+        scene.ping(1);
+        scene.finish()
+    };
+    let seen = "and what crossed was the session era (2025-11-25)";
+    let ended = of("modern");
+    assert_eq!(ended.status, 4);
+    assert!(ended.stderr.contains(&format!("rule \"test/it\" is for the modern era, {seen}")), "{}", ended.stderr);
+    let ended = of("session");
+    let says = format!("rule \"test/it\" can match nothing here: its stream is of the modern era only, {seen}");
+    assert!(ended.stderr.contains(&says), "{}", ended.stderr);
 }

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use super::server::free_port;
 use crate::cli::{Host, RunArgs};
 use crate::command::{Exit, check};
-use crate::profile::{self, Loaded, Use};
+use crate::profile::{self, Loaded, Scale, Use};
 use crate::proxy::{HostPolicy, Upstream};
 use crate::report::words::{count, shell};
 
@@ -31,7 +31,7 @@ pub(super) struct Plan<'a> {
 impl<'a> Plan<'a> {
     /// Checks the words. What is wrong with profiles goes to `err`, a line each.
     pub(super) fn of(args: &'a RunArgs, err: &mut dyn Write) -> io::Result<Result<Self, Exit>> {
-        let loaded = match load(&args.profiles) {
+        let loaded = match load(args.time_scale, &args.profiles) {
             Ok(loaded) => loaded,
             Err(problems) => {
                 check::list(&problems, err)?;
@@ -73,7 +73,7 @@ pub(in crate::command) fn failure(args: &RunArgs) -> u8 {
     if args.command.is_empty() { 1 } else { 125 }
 }
 
-fn load(uses: &[String]) -> Result<Loaded, Vec<profile::Problem>> {
+fn load(scale: Scale, uses: &[String]) -> Result<Loaded, Vec<profile::Problem>> {
     let (mut parsed, mut wrong) = (Vec::new(), Vec::new());
     for text in uses {
         match Use::parse(text) {
@@ -81,7 +81,7 @@ fn load(uses: &[String]) -> Result<Loaded, Vec<profile::Problem>> {
             Err(problem) => wrong.push(problem),
         }
     }
-    if wrong.is_empty() { profile::load(&parsed) } else { Err(wrong) }
+    if wrong.is_empty() { profile::load_at(scale, &parsed) } else { Err(wrong) }
 }
 
 /// The server's URL and the command that starts it, `{port}` filled in in both.
@@ -123,6 +123,9 @@ fn again(args: &RunArgs, seed: u64) -> String {
     }
     args.public_host.iter().for_each(|name| option("--public-host", name));
     option("--seed", &seed.to_string());
+    if args.time_scale != Scale::FULL {
+        option("--time-scale", &args.time_scale.to_string());
+    }
     args.journal.iter().for_each(|path| option("--journal", &path.to_string_lossy()));
     if !args.command.is_empty() {
         words.push("--".to_owned());

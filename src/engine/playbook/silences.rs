@@ -189,3 +189,32 @@ fn an_answer_that_is_silent_before_its_head_is_silent_from_the_request() {
     play.calls("b", 2).waits(20).streams("b").waits(20).data("b", &answer(2)).ends("b");
     assert_eq!(play.of("b").ending, Some(Ending::Eof));
 }
+
+/// How silent the server is by itself, for the verdict of a run whose times are scaled.
+#[test]
+fn the_longest_silence_of_the_server_is_noted_beside_what_the_rule_did() {
+    let kept = Cut {
+        when: Some(idle(60)),
+        other_leg: super::super::fault::cut::OtherLeg::Drain,
+        ..cut(Ending::Eof, Place::After)
+    };
+    let mut play = Play::new(vec![
+        rule("idle", at(At::Head, "get"), Fault::Cut(kept)),
+        rule("other", at(At::Head, "post"), delay(0)),
+    ]);
+    play.gets("g").streams("g").waits(20).data("g", ": a\n\n").waits(400).data("g", ": b\n\n").waits(900).finishes();
+    let silence = play.engine.summary().silences.remove(0);
+    assert_eq!((&*silence.rule, silence.time, silence.acted), ("idle", 60_000, 1));
+    assert_eq!((silence.longest, silence.open), (400_000, 900_000));
+}
+
+#[test]
+fn for_a_connection_it_is_the_time_between_its_exchanges() {
+    let mut play = Play::new(vec![dies(500)]);
+    play.sends("p", "POST", &[("mcp-session-id", "S"), (":conn", "c")], PING).waits(300).answers("p", 1).waits(200);
+    play.sends("q", "POST", &[("mcp-session-id", "S"), (":conn", "c")], PING);
+    let silence = play.engine.summary().silences.remove(0);
+    assert_eq!((silence.acted, silence.longest), (0, 200_000));
+    play.answers("q", 1).waits(500);
+    assert_eq!(play.engine.summary().silences[0].acted, 1);
+}

@@ -345,6 +345,7 @@ fn notes_parties_and_losses_are_in_it() {
 fn the_verdict_stands_at_the_end() {
     let rule = RuleLine { name: "p/a".to_owned(), matched: 2, fired: 1, ..RuleLine::default() };
     let line = VerdictLine {
+        notes: vec![],
         exit: 4,
         why: "so".to_owned(),
         rules: vec![rule],

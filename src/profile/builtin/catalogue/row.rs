@@ -8,6 +8,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use crate::engine::rule::Rule;
+use crate::profile::Scale;
 use crate::profile::file::{load, read_profile};
 use crate::profile::{Problem, Use};
 
@@ -120,6 +121,6 @@ pub(super) fn profile(line: &str) -> Result<Vec<Rule>, Vec<Problem>> {
 /// A profile of one's own, without the line that says `version = 1`; a slip that `check` would warn of is an error here.
 pub(super) fn own(text: &str) -> Result<Vec<Rule>, Vec<Problem>> {
     let text = format!("version = 1\n{text}");
-    let (_, rules, doubts) = read_profile(&Use::plain("own.toml"), "own", &text)?;
+    let (_, rules, doubts) = read_profile(&Use::plain("own.toml"), "own", &text, Scale::FULL)?;
     if doubts.is_empty() { Ok(rules) } else { Err(doubts.into_iter().map(|doubt| doubt.problem).collect()) }
 }
