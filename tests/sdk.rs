@@ -7,6 +7,8 @@
 
 #[path = "sdk/answers_cross.rs"]
 mod answers_cross;
+#[path = "sdk/cells/mod.rs"]
+mod cells;
 #[path = "sdk/conformance.rs"]
 mod conformance;
 #[path = "sdk/get_late_by.rs"]
@@ -21,3 +23,5 @@ mod one_sdk;
 mod other_stream;
 #[path = "sdk/post_stream_lost/mod.rs"]
 mod post_stream_lost;
+#[path = "sdk/wire/mod.rs"]
+mod wire;

@@ -66,8 +66,8 @@ async function connect({ id, url, timeout, hold_answers: hold, fetch_wrapped: wr
     }
 }
 
-async function settle({ id, call }, request) {
-    const { client, timeout } = clients.get(id);
+async function settle({ id, call, timeout = clients.get(id).timeout }, request) {
+    const { client } = clients.get(id);
     const start = performance.now();
     const said = outcome => say('settled', { id, call, ms: Math.round(performance.now() - start), ...outcome });
     try {

@@ -12,6 +12,7 @@ use std::thread;
 
 use serde_json::json;
 
+use crate::cells::assert_is_committed;
 use crate::harness::{Client, Driver, Mishap, PATIENCE, clients};
 use rows::{ROWS, Row, Server};
 use session::Session;
@@ -26,7 +27,7 @@ fn every_client_loses_what_the_table_says_and_nothing_without_the_profile() {
         played.into_iter().map(|cells| cells.join().unwrap()).collect()
     });
     let names: Vec<&str> = clients.iter().map(|client| client.name.as_str()).collect();
-    table::assert_is_committed(&table::markdown(&names, ROWS, &cells));
+    assert_is_committed("TABLE-001.md", &table::markdown(&names, ROWS, &cells));
 }
 
 /// A server, and a proxy without a profile in front of it for the controls.

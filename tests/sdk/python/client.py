@@ -71,7 +71,8 @@ class Session:
             if command["cmd"] == "ping":
                 result = await self.client.send_ping()
             else:
-                result = await self.client.call_tool(command["tool"], command["args"])
+                limit = sdk.call_limit(command["timeout"] / 1000) if "timeout" in command else None
+                result = await self.client.call_tool(command["tool"], command["args"], read_timeout_seconds=limit)
         except sdk.MCPError as error:
             outcome, code, message = sdk.error_outcome(error)
             self.settled(call, outcome, code=code, message=message)

@@ -49,11 +49,16 @@ def error_outcome(error: MCPError) -> tuple[str, int, str]:
 @asynccontextmanager
 async def client_session(url: str, seconds: float | None, **callbacks: Any) -> AsyncIterator[ClientSession]:
     """An initialized session (legacy era), closed in order when left."""
-    limit = timedelta(seconds=seconds) if FIRST and seconds is not None else seconds
+    limit = None if seconds is None else call_limit(seconds)
     async with streamable_http_client(url) as streams:
         async with ClientSession(streams[0], streams[1], read_timeout_seconds=limit, **callbacks) as session:
             await session.initialize()
             yield session
+
+
+def call_limit(seconds: float) -> Any:
+    """A timeout in the form that the SDK takes."""
+    return timedelta(seconds=seconds) if FIRST else seconds
 
 
 def handler_fields(context: Any) -> list[str]:

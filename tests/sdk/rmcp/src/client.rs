@@ -121,7 +121,7 @@ fn ended(id: &str, quit: Option<QuitReason>) {
 async fn request(command: Value, peer: Peer<RoleClient>, timeout: Option<Duration>) {
     let started = Instant::now();
     let mut options = PeerRequestOptions::no_options();
-    options.timeout = timeout;
+    options.timeout = command["timeout"].as_u64().map(Duration::from_millis).or(timeout);
     let outcome = match peer.send_request_with_option(message(&command), options).await {
         Ok(handle) => handle.await_response().await,
         Err(error) => Err(error),
