@@ -44,7 +44,7 @@ pub(super) struct Row {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(super) struct Case {
-    /// What to type after `-p`.
+    /// What to type after `-p`, with ` -p ` between two.
     pub(super) profile: Option<String>,
     /// A profile of one's own.
     pub(super) rules: Option<String>,
@@ -112,10 +112,10 @@ pub(super) fn lines(text: &str) -> Vec<String> {
     text.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect()
 }
 
-/// A profile as a user types it.
+/// Profiles as a user types them, with ` -p ` between two.
 pub(super) fn profile(line: &str) -> Result<Vec<Rule>, Vec<Problem>> {
-    let used = Use::parse(line).map_err(|problem| vec![problem])?;
-    load(&[used]).map(|loaded| loaded.rules)
+    let uses = line.split(" -p ").map(Use::parse).collect::<Result<Vec<_>, _>>().map_err(|problem| vec![problem])?;
+    load(&uses).map(|loaded| loaded.rules)
 }
 
 /// A profile of one's own, without the line that says `version = 1`; a slip that `check` would warn of is an error here.
