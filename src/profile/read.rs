@@ -220,6 +220,9 @@ impl Reader<'_> {
     }
 
     pub(super) fn ordinals(&mut self, key: &str, kind: &Kind, node: &Node) -> Option<Vec<u64>> {
+        if node.as_str() == Some("all") {
+            return Some(Vec::new());
+        }
         let items = match &node.value {
             Value::List(items) if !items.is_empty() => items.as_slice(),
             _ => std::slice::from_ref(node),

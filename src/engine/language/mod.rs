@@ -90,7 +90,7 @@ pub enum Kind {
     Version,
     /// A whole number from so much to so much.
     Int(i64, i64),
-    /// One whole number from 1, or a list of them.
+    /// One whole number from 1, a list of them, or `"all"`.
     Ordinals,
     /// From 0 to 1.
     Share,
@@ -253,7 +253,7 @@ impl Kind {
             Self::Version => "1, the version that this mishap knows".to_owned(),
             Self::Int(from, i64::MAX) => format!("a whole number from {from}"),
             Self::Int(from, to) => format!("a whole number from {from} to {to}"),
-            Self::Ordinals => "a whole number from 1, or a list of them".to_owned(),
+            Self::Ordinals => "a whole number from 1, a list of them, or \"all\"".to_owned(),
             Self::Share => "a number from 0 to 1".to_owned(),
             Self::Text => "a string".to_owned(),
             Self::File => "the name of a text file beside the profile".to_owned(),

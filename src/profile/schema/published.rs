@@ -128,7 +128,7 @@ fn value(kind: &Kind) -> Value {
         Kind::Version => json!({ "const": 1 }),
         Kind::Int(from, i64::MAX) => json!({ "type": "integer", "minimum": from }),
         Kind::Int(from, to) => json!({ "type": "integer", "minimum": from, "maximum": to }),
-        Kind::Ordinals => one_or_list(&json!({ "type": "integer", "minimum": 1 })),
+        Kind::Ordinals => json!({ "anyOf": [one_or_list(&ordinal()), { "const": "all" }] }),
         Kind::Share => json!({ "type": "number", "minimum": 0, "maximum": 1 }),
         Kind::Text | Kind::File => json!({ "type": "string" }),
         Kind::Texts => json!({ "type": "array", "items": { "type": "string" } }),
@@ -159,7 +159,7 @@ fn value(kind: &Kind) -> Value {
         Kind::Condition(Asked::Unit) => refer("condition"),
         Kind::Condition(Asked::Expectation) => refer("expected"),
         Kind::Expected => json!({ "anyOf": [{ "const": "exit" }, refer("expected")] }),
-        Kind::Order => json!({ "anyOf": [{ "enum": ["reverse", "swap", "shuffle"] }, value(&Kind::Ordinals)] }),
+        Kind::Order => json!({ "anyOf": [{ "enum": ["reverse", "swap", "shuffle"] }, one_or_list(&ordinal())] }),
         Kind::Target => json!({ "anyOf": [{ "enum": ["get", "post", "resume"] }, object(&[&SELECTOR])] }),
         Kind::Json => json!({}),
         Kind::Values => json!({ "type": "object" }),
@@ -170,6 +170,10 @@ fn value(kind: &Kind) -> Value {
         Kind::List(each) => json!({ "type": "array", "items": filled(value(each)) }),
         Kind::Either(kinds) => json!({ "anyOf": kinds.iter().map(value).collect::<Vec<_>>() }),
     }
+}
+
+fn ordinal() -> Value {
+    json!({ "type": "integer", "minimum": 1 })
 }
 
 fn pattern(text: &str) -> Value {
