@@ -98,7 +98,11 @@ fn profiles(rows: &[&Row]) -> String {
             Ask::Connect => "after connecting".to_owned(),
         };
         let profiles: Vec<String> = row.profiles.iter().map(|profile| format!("`{profile}`")).collect();
-        text.push_str(&format!("| {} | {server} | {ask} | {} |\n", row.what, profiles.join(" and ").replace('|', "\\|")));
+        text.push_str(&format!(
+            "| {} | {server} | {ask} | {} |\n",
+            row.what,
+            profiles.join(" and ").replace('|', "\\|")
+        ));
     }
     text
 }

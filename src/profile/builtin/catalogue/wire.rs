@@ -27,6 +27,7 @@ const USUAL: [(&str, &str); 2] = [("mcp-session-id", "S"), ("accept", "text/even
 #[derive(Debug, Default)]
 pub(super) struct Received {
     pub(super) status: Option<u16>,
+    /// Whether an answer has come, in an answer that HTTP does not call an error.
     pub(super) answered: bool,
     /// The ids of the answers on it, until they are taken.
     pub(super) answers: Vec<String>,
@@ -117,7 +118,7 @@ impl Received {
     fn message(&mut self, message: &Value, size: usize) -> String {
         for one in message.as_array().map_or(std::slice::from_ref(message), Vec::as_slice) {
             if one.get("result").is_some() || one.get("error").is_some() {
-                self.answered = true;
+                self.answered |= self.status.is_some_and(|status| status < 400);
                 self.answers.extend(one.get("id").map(ToString::to_string));
             }
             if one.get("method").is_some() {
