@@ -8,6 +8,7 @@ use super::engine::Engine;
 use super::event::{ConnId, Ending, ExchangeId, Fate, Inside, Moment};
 use super::exchange::{Body, Exchange, ServerLeg};
 use super::notebook::full_key;
+use super::plan::Plan;
 use super::record::{OwnerEntry, PointFate, RpcEntry};
 use super::rpc::Kind;
 use super::selector::{At, Stream};
@@ -57,6 +58,15 @@ pub enum Did {
         message: Option<RpcEntry>,
         /// Whose it is.
         owner: Option<OwnerEntry>,
+    },
+    /// A rule made it, and it left.
+    Added {
+        /// Its message, if it has one.
+        message: Option<RpcEntry>,
+        /// What it is, as the journal has it.
+        block: String,
+        /// Whether it had left once before.
+        again: bool,
     },
     /// It left later than it came.
     Delayed {
@@ -141,6 +151,22 @@ impl Engine {
                 self.tell(*rule, outcome.point, did);
             }
         }
+        self.tell_made(&plan, outcome);
+    }
+
+    /// What a rule made has left: that is its effect.
+    fn tell_made(&mut self, plan: &Plan, outcome: &Outcome<'_>) {
+        let passed = matches!(outcome.fate, PointFate::Passed | PointFate::Moved);
+        let Some(maker) = outcome.point.maker.filter(|_| passed) else { return };
+        if let Some(did) = plan.rules[maker].rule.fault.made(self, outcome) {
+            self.effective(maker);
+            self.tell(maker, outcome.point, did);
+        }
+    }
+
+    pub(super) fn added(&self, outcome: &Outcome<'_>, again: bool) -> Did {
+        let block = outcome.point.block.as_ref().map(|block| block.kind.word()).unwrap_or_default();
+        Did::Added { message: self.message_of(outcome.point).0, block: block.to_owned(), again }
     }
 
     /// A client's connection on which nothing was open was ended; the rim does not report it.

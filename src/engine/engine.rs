@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
+use super::adding::Addition;
 use super::bounded::Bounded;
 use super::counting::{Counter, SCOPES, ScopeKey};
 use super::era;
@@ -17,7 +18,7 @@ use super::exchange::Exchange;
 use super::fault::reorder::Window;
 use super::fault::resumable::Streams;
 use super::leave::Flight;
-use super::making::Made;
+use super::making::Around;
 use super::notebook::{Notebook, full_key};
 use super::owner::Calls;
 use super::plan::Plan;
@@ -95,8 +96,10 @@ pub struct Engine {
     /// The bytes that arrived in this step.
     pub(super) chunk: Bytes,
     pub(super) out: Vec<Command>,
-    /// What rules make of the point in hand, to stand behind it.
-    pub(super) behind: Vec<Made>,
+    /// What rules make of the unit in hand, to stand round it.
+    pub(super) around: Around,
+    /// What rules will add to streams.
+    pub(super) additions: BTreeMap<u64, Addition>,
     /// The streams whose resumes rules answer.
     pub(super) kept: Streams,
 }
@@ -132,7 +135,8 @@ impl Engine {
             notebook: Notebook::new(&plan, setup.record),
             chunk: Bytes::new(),
             out: Vec::new(),
-            behind: Vec::new(),
+            around: Around::default(),
+            additions: BTreeMap::new(),
             kept: Streams::default(),
             plan: Arc::new(plan),
         }

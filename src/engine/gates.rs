@@ -160,7 +160,7 @@ impl Engine {
     }
 
     /// The sequence number of what let something go.
-    fn by(&mut self, cause: &Cause) -> u64 {
+    pub(super) fn by(&mut self, cause: &Cause) -> u64 {
         match cause {
             Cause::Time | Cause::Silence(..) => self.next_seq(),
             Cause::Seen(_, seq)

@@ -14,7 +14,8 @@ use super::unit::{LaneId, Point, Until};
 impl Engine {
     /// Whether some wait or armed cut looks out for a unit that is about to leave on this stream.
     pub(super) fn is_looked_for(&self, on: ExchangeId, point: &Point) -> bool {
-        if self.busy.is_empty() && self.cutting.is_empty() && !self.plan.cuts_connections {
+        let adding = !self.additions.is_empty();
+        if self.busy.is_empty() && self.cutting.is_empty() && !adding && !self.plan.cuts_connections {
             return false;
         }
         let watches = self.plan.watches.iter().enumerate();
@@ -68,7 +69,8 @@ impl Engine {
             let mut waits = parcel.waits.iter().filter(|wait| matches!(wait.until, Until::Hold | Until::Cut));
             let first = parcel.points.first();
             first.is_some_and(|(_, waiting)| waits.any(|wait| asks(wait.rule, waiting)))
-        }) || cutting.any(|exchange| armed(&exchange.cuts))
+        }) || self.additions.values().any(|addition| asks(addition.rule, &addition.point))
+            || cutting.any(|exchange| armed(&exchange.cuts))
             || self.plan.cuts_connections && self.conns.values().any(|conn| armed(&conn.cuts))
     }
 }

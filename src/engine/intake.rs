@@ -10,12 +10,13 @@ use super::engine::{Conn, Engine};
 use super::event::{AnswerHead, ConnId, Ending, ExchangeId, Moment, RequestBody, RequestHead, Source};
 use super::exchange::{ClientLeg, Exchange, ServerLeg};
 use super::hash;
+use super::making::Made;
 use super::notebook::redacted_target;
 use super::record::PointFate;
 use super::rpc;
 use super::selector::{At, Stream};
 use super::silence::Silence;
-use super::unit::{Key, LaneId, Out, Parcel, Point};
+use super::unit::{Key, LaneId, Out, Point};
 
 impl Engine {
     pub(super) fn connect(&mut self, now: Moment, conn: ConnId, client: String) {
@@ -210,34 +211,49 @@ impl Engine {
     }
 
     /// The same; `before` is a point whose bytes went on before it was known to be whole, and that passes with it.
-    fn arrive_with(&mut self, now: Moment, mut lane: LaneId, out: Out, before: Option<Point>, point: Point) {
+    fn arrive_with(&mut self, now: Moment, lane: LaneId, out: Out, before: Option<Point>, point: Point) {
         // What a rule makes is no peer's doing: it is seen where it goes, not where it would come from (rule R3).
         for point in before.iter().chain([&point]).filter(|point| point.maker.is_none()) {
             let leg = if point.at.is_towards_server() { Leg::Client } else { Leg::Server };
             self.sight((now, point.seq), leg, point, point.exchange);
         }
-        if let Some(fate) = self.cut_off(lane) {
-            self.cut_is_seen_by(lane, &point);
-            self.keep_unsent(now, &out, &point);
-            for point in before.iter().chain([&point]) {
+        self.take_in(now, Made::new(lane, out, point), before);
+    }
+
+    /// A unit that has arrived, or was made, is decided about and queued.
+    pub(super) fn take_in(&mut self, now: Moment, made: Made, before: Option<Point>) {
+        if let Some(fate) = self.cut_off(made.lane) {
+            if let Some((_, point)) = made.parcel.points.first() {
+                self.keep_unsent(now, &made.parcel.out, point);
+            }
+            let points = made.parcel.points.iter().map(|(_, point)| point);
+            for point in before.iter().chain(points) {
+                self.cut_is_seen_by(made.lane, point);
                 self.write_point(point, fate, None, None);
             }
             return;
         }
-        let mut parcel = Parcel::new(out, point);
-        self.decide(now, &mut lane, &mut parcel);
-        let behind = std::mem::take(&mut self.behind);
-        parcel.points.extend(before.map(|point| (0, point)));
-        parcel.points.sort_by_key(|(_, point)| point.seq);
+        let mut decided = self.decided(now, made);
+        let points = &mut decided.own.parcel.points;
+        points.extend(before.map(|point| (0, point)));
+        points.sort_by_key(|(_, point)| point.seq);
+        for made in decided.all() {
+            self.stand(now, made);
+        }
+    }
+
+    /// Queues what rules have decided about.
+    pub(super) fn stand(&mut self, now: Moment, Made { lane, parcel }: Made) {
+        // The leg may have been ended by what came before it.
+        if let Some(fate) = self.cut_off(lane) {
+            return self.discard(now, &parcel, fate);
+        }
         self.enqueue(now, lane, parcel);
         if let LaneId::Down(id) = lane {
             self.press(now, id);
         }
         if self.news {
             self.pump(now);
-        }
-        for made in behind {
-            self.arrive(now, made.lane, made.out, made.point);
         }
     }
 

@@ -251,6 +251,7 @@ impl Engine {
             }
         }
         self.cutting.remove(&id);
+        self.drop_additions(id);
         self.serve_no_more(id);
     }
 

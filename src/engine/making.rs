@@ -9,14 +9,42 @@ use super::engine::Engine;
 use super::event::{AnswerHead, Ending, ExchangeId, Moment};
 use super::selector::At;
 use super::sse::{Block, Frame, Framer};
-use super::unit::{LaneId, Out, Point};
+use super::unit::{LaneId, Out, Parcel, Point};
 
 /// Something made, on its way to a queue.
 #[derive(Debug)]
 pub(super) struct Made {
     pub(super) lane: LaneId,
-    pub(super) out: Out,
-    pub(super) point: Point,
+    pub(super) parcel: Parcel,
+}
+
+/// What rules make of the unit in hand, to stand round it.
+#[derive(Debug, Default)]
+pub(super) struct Around {
+    /// Rules have decided about these already: they come before the unit in hand.
+    before: Vec<Made>,
+    behind: Vec<Made>,
+}
+
+/// A unit about which its rules have decided, between what they made of it.
+#[derive(Debug)]
+pub(super) struct Decided {
+    pub(super) before: Vec<Made>,
+    pub(super) own: Made,
+    pub(super) behind: Vec<Made>,
+}
+
+impl Decided {
+    /// All of it, in the order in which it is queued.
+    pub(super) fn all(self) -> impl Iterator<Item = Made> {
+        self.before.into_iter().chain([self.own]).chain(self.behind)
+    }
+}
+
+impl Made {
+    pub(super) fn new(lane: LaneId, out: Out, point: Point) -> Self {
+        Self { lane, parcel: Parcel::new(out, point) }
+    }
 }
 
 impl Engine {
@@ -36,22 +64,46 @@ impl Engine {
     pub(super) fn make_block(&mut self, now: Moment, id: ExchangeId, rule: usize, block: Block) -> Made {
         let bytes = block.bytes.clone();
         let point = Point { maker: Some(rule), ..self.block_point(now, id, block) };
-        Made { lane: LaneId::Down(id), out: Out::Bytes(bytes), point }
+        Made::new(LaneId::Down(id), Out::Bytes(bytes), point)
+    }
+
+    /// The same block once more: the same message, of the same owner, and not another of its kind.
+    pub(super) fn make_copy(&mut self, now: Moment, rule: usize, parcel: &Parcel, ready: Moment) -> Option<Made> {
+        let (_, point) = parcel.points.first()?;
+        let (id, seq) = (point.exchange?, self.next_seq());
+        let mut point = Point { maker: Some(rule), rules: Vec::new(), seq, arrived: now, by: seq, ..point.clone() };
+        let (block, exchange) = (point.block.as_mut()?, self.exchanges.get_mut(&id)?);
+        let count = &mut exchange.counts[block.kind as usize];
+        *count += 1;
+        (point.key.ordinal, block.counts) = (*count, exchange.counts);
+        let mut made = Made::new(LaneId::Down(id), parcel.out.clone(), point);
+        if ready > now {
+            self.add_timer(Some(ready));
+            (made.parcel.ready, made.parcel.timer) = (ready, Some(ready));
+        }
+        Some(made)
     }
 
     /// Lets what was made stand before the unit in hand.
     pub(super) fn put_before(&mut self, now: Moment, made: impl IntoIterator<Item = Made>) {
-        // What stands behind the unit in hand does not stand behind these.
-        let behind = std::mem::take(&mut self.behind);
         for made in made {
-            self.put(now, made);
+            let decided = self.decided(now, made);
+            self.around.before.extend(decided.all());
         }
-        self.behind = behind;
     }
 
     /// Lets what was made stand behind the unit in hand.
     pub(super) fn put_behind(&mut self, made: impl IntoIterator<Item = Made>) {
-        self.behind.extend(made);
+        self.around.behind.extend(made);
+    }
+
+    /// Lets the rules decide about a unit, and about what they make of it.
+    pub(super) fn decided(&mut self, now: Moment, mut own: Made) -> Decided {
+        let outer = std::mem::take(&mut self.around);
+        self.decide(now, &mut own.lane, &mut own.parcel);
+        let Around { before, behind } = std::mem::replace(&mut self.around, outer);
+        let behind = behind.into_iter().map(|made| self.decided(now, made)).collect::<Vec<_>>();
+        Decided { before, own, behind: behind.into_iter().flat_map(Decided::all).collect() }
     }
 
     /// A head of the rule's own: from now on the answer is its.
@@ -59,18 +111,18 @@ impl Engine {
         self.take_head(id, head);
         let seq = self.next_seq();
         let point = Point { maker: Some(rule), ..self.point(now, id, At::Head, "head", seq) };
-        Made { lane: LaneId::Down(id), out: Out::Head, point }
+        Made::new(LaneId::Down(id), Out::Head, point)
     }
 
     /// The end of an answer that has such a head.
     pub(super) fn make_end(&mut self, now: Moment, id: ExchangeId, rule: usize, ending: Ending) -> Made {
         let seq = self.next_seq();
         let point = Point { maker: Some(rule), ending: Some(ending), ..self.end_point(now, id, seq) };
-        Made { lane: LaneId::Down(id), out: Out::End(ending), point }
+        Made::new(LaneId::Down(id), Out::End(ending), point)
     }
 
     /// Lets what was made go its way.
     pub(super) fn put(&mut self, now: Moment, made: Made) {
-        self.arrive(now, made.lane, made.out, made.point);
+        self.take_in(now, made, None);
     }
 }

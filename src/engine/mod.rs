@@ -23,6 +23,7 @@ pub mod selector;
 pub mod sse;
 pub mod trigger;
 
+mod adding;
 mod amount;
 mod answer;
 mod body;

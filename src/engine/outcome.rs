@@ -12,7 +12,7 @@ use super::unit::{LaneId, Parcel, Point};
 
 impl Exchange {
     /// Whether its answer has ended, for its client, with its head: nothing that is done to its end can be seen.
-    fn is_bodyless(&self) -> bool {
+    pub(super) fn is_bodyless(&self) -> bool {
         self.answer.is_some() && (self.request.method == "HEAD" || matches!(self.status(), Some(204 | 304)))
     }
 

@@ -3,6 +3,7 @@
 //! [`Play`] is a rim that does at once what it is told and says so, so that a test reads as what client and server do.
 //! The one rule it keeps: it never does what it was not told.
 
+mod additions;
 mod amounts;
 mod bounds;
 mod buffers;

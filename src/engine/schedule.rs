@@ -66,6 +66,7 @@ impl Engine {
         loop {
             while std::mem::take(&mut self.news) {
                 self.close_windows(now);
+                self.add_due(now);
                 self.fire_cuts(now);
                 self.fire_connection_cuts(now);
                 self.open_gates(now);

@@ -307,6 +307,12 @@ impl Lane {
         self.parcels.push_back(parcel);
     }
 
+    pub(super) fn insert(&mut self, index: usize, parcel: Parcel) {
+        self.bytes += parcel.weight();
+        self.gated |= !parcel.waits.is_empty();
+        self.parcels.insert(index, parcel);
+    }
+
     /// What was split from a parcel that has left stands before all others.
     pub(super) fn put_back(&mut self, parcel: Parcel) {
         self.bytes += parcel.weight();

@@ -19,6 +19,8 @@ mod cut;
 mod delay;
 #[cfg(test)]
 mod dropping;
+#[cfg(test)]
+mod duplicate;
 mod effective;
 #[cfg(test)]
 mod fences;
@@ -26,6 +28,8 @@ mod fences;
 mod hold;
 #[cfg(test)]
 mod idle;
+#[cfg(test)]
+mod inject;
 #[cfg(test)]
 mod legs;
 #[cfg(test)]

@@ -7,7 +7,10 @@ pub mod buffer;
 pub mod cut;
 pub mod delay;
 pub mod dropping;
+pub mod duplicate;
+pub mod event_text;
 pub mod hold;
+pub mod inject;
 pub mod moving;
 pub mod reorder;
 pub mod respond;
@@ -59,12 +62,14 @@ faults! {
         Reorder = reorder,
         Cut = cut,
         Drop = dropping,
+        Duplicate = duplicate,
         Respond = respond,
         Rewrite = rewrite,
+        Inject = inject,
         Move = moving,
         Resumable = resumable,
     }
-    unbuilt { THROTTLE, DUPLICATE, INJECT, REFRAME, ROUTE, }
+    unbuilt { THROTTLE, REFRAME, ROUTE, }
 }
 
 /// The fault of that name.
@@ -138,6 +143,11 @@ pub(crate) trait Act {
         None
     }
 
+    /// What a point that it made has done by passing; then it is effective.
+    fn made(&self, _: &Engine, _: &Outcome<'_>) -> Option<Did> {
+        None
+    }
+
     /// Whether it happens in the place of the unit it is planned for, which then does not pass.
     fn stands_in_for(&self) -> bool {
         false
@@ -148,7 +158,7 @@ pub(crate) trait Act {
         false
     }
 
-    /// Whether it acts on each block behind a head at which it fires.
+    /// Whether it acts on each block behind a point at which it fires, or puts something between them.
     fn takes_the_blocks(&self) -> bool {
         false
     }
@@ -229,6 +239,10 @@ impl Fault {
 
     pub(super) fn renames(&self) -> bool {
         self.acting().renames()
+    }
+
+    pub(super) fn made(&self, engine: &Engine, outcome: &Outcome<'_>) -> Option<Did> {
+        self.acting().made(engine, outcome)
     }
 
     pub(super) fn presses(&self) -> bool {

@@ -4,14 +4,14 @@ mod answering;
 
 use std::time::Duration;
 
-use bytes::{BufMut, Bytes, BytesMut};
 use serde_json::Value;
 
 use crate::engine::condition::Condition;
 use crate::engine::engine::Engine;
 use crate::engine::event::Ending;
+use crate::engine::fault::event_text::EventText;
 use crate::engine::fault::{Act, Fault, FaultTable, Turn};
-use crate::engine::language::params::{Datum, Params};
+use crate::engine::language::params::Params;
 use crate::engine::language::{Asked, Complaints, EVENT, Kind, Need, RPC_ERROR, Spot, field, limit, words};
 use crate::engine::selector::At;
 
@@ -49,30 +49,6 @@ pub enum Content {
     Error(i64, String),
     /// Events; names of the run are filled in.
     Events(Vec<EventText>),
-}
-
-/// One event that a rule makes.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct EventText {
-    /// Its id.
-    pub id: Option<String>,
-    /// Its type.
-    pub event: Option<String>,
-    /// Its reconnection time in milliseconds.
-    pub retry: Option<u64>,
-    /// A comment line before it.
-    pub comment: Option<String>,
-    /// Its data.
-    pub data: Option<EventData>,
-}
-
-/// The data of an event that a rule makes.
-#[derive(Debug, Clone, PartialEq)]
-pub enum EventData {
-    /// Text, one data line for each of its lines.
-    Text(String),
-    /// A JSON-RPC message in one line.
-    Message(Value),
 }
 
 /// Its words.
@@ -184,53 +160,5 @@ impl Act for Respond {
         let when = self.when.as_ref().map(|when| format!(" when {}", words::condition(when))).unwrap_or_default();
         let forward = if self.forward { "let the server have it, and answer" } else { "answer" };
         format!("{forward} {} with {content}{ending} in the server's place{when}", self.status)
-    }
-}
-
-impl EventText {
-    /// An event of a table of `EVENT`.
-    pub(in crate::engine) fn of(datum: &Datum) -> Self {
-        let Datum::Table(params) = datum else { return Self::default() };
-        let data = params.text("data").map(EventData::Text);
-        Self {
-            id: params.text("id"),
-            event: params.text("event"),
-            retry: params.number("retry"),
-            comment: params.text("comment"),
-            data: data.or_else(|| params.json("message").map(EventData::Message)),
-        }
-    }
-
-    /// As it goes over the wire; `fill` fills in the names of the run.
-    pub(in crate::engine) fn bytes(&self, fill: impl Fn(&Value) -> Value) -> Bytes {
-        let text = |text: &str| match fill(&Value::from(text)) {
-            Value::String(text) => text,
-            value => value.to_string(),
-        };
-        let mut out = BytesMut::new();
-        let mut line = |name: &str, value: &str| {
-            out.put_slice(name.as_bytes());
-            out.put_slice(value.as_bytes());
-            out.put_u8(b'\n');
-        };
-        if let Some(comment) = &self.comment {
-            line(": ", &text(comment));
-        }
-        if let Some(event) = &self.event {
-            line("event: ", &text(event));
-        }
-        if let Some(id) = &self.id {
-            line("id: ", &text(id));
-        }
-        if let Some(retry) = self.retry {
-            line("retry: ", &retry.to_string());
-        }
-        match &self.data {
-            Some(EventData::Text(data)) => text(data).split('\n').for_each(|data| line("data: ", data)),
-            Some(EventData::Message(message)) => line("data: ", &fill(message).to_string()),
-            None => {}
-        }
-        out.put_u8(b'\n');
-        out.freeze()
     }
 }

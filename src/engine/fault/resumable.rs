@@ -3,7 +3,7 @@
 mod serving;
 mod streams;
 
-use super::respond::{EventData, EventText};
+use super::event_text::{EventData, EventText};
 use super::{Act, Fault, FaultTable, Turn};
 use crate::engine::language::params::Params;
 use crate::engine::language::{Complaints, Kind, Need, RETRY, Spot, field};

@@ -2,8 +2,8 @@
 
 use super::{FaultTable, unchecked};
 use crate::engine::language::params::Params;
-use crate::engine::language::{Complaints, EVENT, GAP, Kind, NO_LIMIT, Need, Spot, WHEN, field};
-use crate::engine::selector::At::{self, Block, End, Head, Request};
+use crate::engine::language::{Complaints, GAP, Kind, NO_LIMIT, Need, Spot, field};
+use crate::engine::selector::At::{self, Block, Head, Request};
 
 /// `throttle`.
 pub(super) static THROTTLE: FaultTable = FaultTable {
@@ -17,47 +17,6 @@ pub(super) static THROTTLE: FaultTable = FaultTable {
     ],
     make: None,
     check: unchecked,
-};
-
-/// `duplicate`.
-pub(super) static DUPLICATE: FaultTable = FaultTable {
-    name: "duplicate",
-    at: &[Request, Block],
-    main: Some("times"),
-    doc: "lets a unit leave again",
-    params: &[field("times", Kind::Int(1, NO_LIMIT), Need::Default("1"), "how often again"), GAP],
-    make: None,
-    check: unchecked,
-};
-
-/// `inject`.
-pub(super) static INJECT: FaultTable = FaultTable {
-    name: "inject",
-    at: &[Request, Head, Block, End],
-    main: None,
-    doc: "adds something to a stream",
-    params: &[
-        field("message", Kind::Json, Need::Optional, "a JSON-RPC message"),
-        field("event", Kind::Table(EVENT), Need::Optional, "an event"),
-        field("comment", Kind::Text, Need::Optional, "a comment"),
-        field("raw", Kind::Text, Need::Optional, "bytes, as they are"),
-        field(
-            "place",
-            Kind::Word(&["before", "after"]),
-            Need::Optional,
-            "where, in relation to the unit (before; at head: after)",
-        ),
-        field("to", Kind::Word(&["client", "server"]), Need::Optional, "where to (client; at request: server)"),
-        WHEN,
-        field(
-            "repeat",
-            Kind::Either(&[Kind::Bool, Kind::Int(1, NO_LIMIT)]),
-            Need::Default("false"),
-            "again each time, or so often",
-        ),
-    ],
-    make: None,
-    check: inject,
 };
 
 /// `reframe`.
@@ -106,12 +65,6 @@ pub(super) static ROUTE: FaultTable = FaultTable {
     make: None,
     check: unchecked,
 };
-
-fn inject(params: &Params, _: At, spot: &Spot, slips: &mut Complaints) {
-    if slips.at_most_one(params, &["message", "event", "comment", "raw"]) == 0 {
-        slips.wrong(spot, "`inject` adds nothing", "write one of message, event, comment, raw");
-    }
-}
 
 fn reframe(params: &Params, _: At, spot: &Spot, slips: &mut Complaints) {
     if params.which(&["split", "gap", "newline", "coalesce", "final-blank", "pad"]).is_empty() {

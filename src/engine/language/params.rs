@@ -156,6 +156,11 @@ impl Params {
         framing.map(|(name, _)| (name, spot.clone())).collect()
     }
 
+    /// Whether a key of both kinds is true, or a number above one.
+    pub fn is_again(&self, key: &str) -> bool {
+        matches!(self.datum(key), Some(Datum::Bool(true))) || matches!(self.datum(key), Some(Datum::Int(2..)))
+    }
+
     /// A whole number that the schema keeps from being negative.
     pub fn number(&self, key: &str) -> Option<u64> {
         self.int(key).map(|number| u64::try_from(number).expect("the schema keeps it from being negative"))

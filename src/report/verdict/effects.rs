@@ -73,6 +73,11 @@ fn line(effect: &Effect, methods: &Methods) -> String {
                 None => format!("lost {}", names::point(&effect.key, methods)),
             }
         }
+        Did::Added { message, block, again } => {
+            let what = message.as_ref().map_or_else(|| block_words(block).to_owned(), message_words);
+            let done = if *again { "repeated" } else { "added" };
+            format!("{done} {what} on {}", names::exchange_stream(own, methods))
+        }
         Did::Delayed { by } => format!("delayed {} by {}", names::point(&effect.key, methods), span(*by)),
         Did::Left { .. } => names::point(&effect.key, methods),
     }
@@ -87,6 +92,18 @@ fn message_words(message: &RpcEntry) -> String {
     match message.kind.as_str() {
         "response" | "error" => format!("the {} to {method}", if message.kind == "error" { "error" } else { "answer" }),
         _ => method.to_owned(),
+    }
+}
+
+/// A block without a message, by the journal's word for it.
+fn block_words(block: &str) -> &str {
+    match block {
+        "priming" => "an id without data",
+        "retry" => "a reconnection time",
+        "comment" => "a comment",
+        "endpoint" => "an endpoint",
+        "other" => "an event of another type",
+        _ => "an event that is no message",
     }
 }
 

@@ -1,0 +1,121 @@
+//! What rules add to a stream later: their `when` is awaited while the stream goes on, once or again and again.
+//!
+//! Nothing stands in a queue for it: it arrives when its time has come, and then comes before all that waits there. The
+//! one rule it keeps: what was to be added is dropped with its stream.
+
+use std::sync::Arc;
+
+use super::engine::Engine;
+use super::event::{ExchangeId, Moment};
+use super::fault::Fault;
+use super::fault::inject::{Inject, Place};
+use super::making::Made;
+use super::sighting::Truth;
+use super::unit::{Lane, LaneId, Out, Point};
+
+/// Something that a rule will add.
+#[derive(Debug)]
+pub(super) struct Addition {
+    pub(super) rule: usize,
+    /// The unit in hand: that at which the rule fired, or the one made last.
+    pub(super) point: Point,
+    place: Place,
+    timer: Option<Moment>,
+    /// How often it is still to be added; `None`: again and again.
+    left: Option<u64>,
+}
+
+impl Engine {
+    /// A rule adds something to the stream of this unit when its time has come.
+    pub(super) fn await_addition(&mut self, rule: usize, inject: &Inject, point: &Point) {
+        let (place, left) = (inject.place, inject.repeat);
+        self.wait_to_add(Addition { rule, point: point.clone(), place, timer: None, left });
+    }
+
+    fn wait_to_add(&mut self, addition: Addition) {
+        self.look_out(addition.rule, &addition.point);
+        let number = self.next_seq();
+        self.additions.insert(number, addition);
+        self.news = true;
+    }
+
+    /// Adds what is due.
+    pub(super) fn add_due(&mut self, now: Moment) {
+        let plan = Arc::clone(&self.plan);
+        let waiting: Vec<u64> = self.additions.keys().copied().collect();
+        for number in waiting {
+            let Some(mut addition) = self.additions.remove(&number) else { continue };
+            let Some(cond) = &plan.rules[addition.rule].gate else { continue };
+            match self.truth(cond, addition.rule, &addition.point, now) {
+                Truth::Since(_, cause) => {
+                    self.remove_timer(addition.timer.take());
+                    let by = self.by(&cause);
+                    self.add(now, by, addition);
+                }
+                truth => {
+                    if let Truth::From(at) = truth
+                        && addition.timer != Some(at)
+                    {
+                        self.remove_timer(addition.timer);
+                        self.add_timer(Some(at));
+                        addition.timer = Some(at);
+                    }
+                    self.additions.insert(number, addition);
+                }
+            }
+        }
+    }
+
+    /// Nothing more is added to this stream.
+    pub(super) fn drop_additions(&mut self, id: ExchangeId) {
+        let gone: Vec<u64> =
+            self.additions.iter().filter(|(_, it)| it.point.exchange == Some(id)).map(|(number, _)| *number).collect();
+        for number in gone {
+            let addition = self.additions.remove(&number);
+            self.remove_timer(addition.and_then(|addition| addition.timer));
+        }
+    }
+
+    fn add(&mut self, now: Moment, by: u64, addition: Addition) {
+        let Addition { rule, mut point, place, left, .. } = addition;
+        let plan = Arc::clone(&self.plan);
+        let (Fault::Inject(inject), Some(id)) = (&plan.rules[rule].rule.fault, point.exchange) else { return };
+        self.log_firing(now, rule, &point);
+        let mut made = self.make(now, id, rule, inject, &point);
+        for (_, point) in made.iter_mut().flat_map(|made| &mut made.parcel.points) {
+            point.by = by;
+        }
+        let last = made.last().and_then(|made| made.parcel.points.first()).map(|(_, point)| point.clone());
+        self.insert(now, id, made, (&point, place));
+        let left = left.map(|left| left - 1);
+        if left != Some(0) {
+            point = last.unwrap_or(point);
+            self.wait_to_add(Addition { rule, point, place: Place::After, timer: None, left });
+        }
+    }
+
+    /// Puts what was made before all that waits on its stream, but behind a head, and behind the unit in hand.
+    fn insert(&mut self, now: Moment, id: ExchangeId, made: Vec<Made>, (point, place): (&Point, Place)) {
+        let decided: Vec<Made> = made.into_iter().flat_map(|made| self.decided(now, made).all()).collect();
+        let (own, elsewhere): (Vec<_>, Vec<_>) =
+            decided.into_iter().partition(|made| made.lane == LaneId::Down(id) && made.parcel.lost.is_none());
+        let front = self.lane(LaneId::Down(id)).map_or(0, |lane| front(lane, point.seq, place));
+        for made in own.into_iter().rev() {
+            self.stirred = true;
+            self.busy.insert(made.lane);
+            if let Some(lane) = self.lane(made.lane) {
+                lane.insert(front, made.parcel);
+            }
+        }
+        for made in elsewhere {
+            self.stand(now, made);
+        }
+    }
+}
+
+/// The place in a queue before all that may wait for something that was added.
+fn front(lane: &Lane, hand: u64, place: Place) -> usize {
+    let heads = lane.parcels.iter().rposition(|parcel| matches!(parcel.out, Out::Head | Out::Gate(_)));
+    let hand = lane.parcels.iter().position(|parcel| place == Place::After && parcel.seq == hand);
+    heads.max(hand).map_or(0, |place| place + 1)
+}

@@ -1,0 +1,80 @@
+//! The events that rules make: their words, and their bytes on the wire.
+//!
+//! It is no fault of its own; `respond` and `inject` write with it. The one rule it keeps: an event ends with its blank line.
+
+use bytes::{BufMut, Bytes, BytesMut};
+use serde_json::Value;
+
+use crate::engine::language::params::Datum;
+
+/// One event that a rule makes.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct EventText {
+    /// Its id.
+    pub id: Option<String>,
+    /// Its type.
+    pub event: Option<String>,
+    /// Its reconnection time in milliseconds.
+    pub retry: Option<u64>,
+    /// A comment line before it.
+    pub comment: Option<String>,
+    /// Its data.
+    pub data: Option<EventData>,
+}
+
+/// The data of an event that a rule makes.
+#[derive(Debug, Clone, PartialEq)]
+pub enum EventData {
+    /// Text, one data line for each of its lines.
+    Text(String),
+    /// A JSON-RPC message in one line.
+    Message(Value),
+}
+
+impl EventText {
+    /// An event of a table of `EVENT`.
+    pub(in crate::engine) fn of(datum: &Datum) -> Self {
+        let Datum::Table(params) = datum else { return Self::default() };
+        let data = params.text("data").map(EventData::Text);
+        Self {
+            id: params.text("id"),
+            event: params.text("event"),
+            retry: params.number("retry"),
+            comment: params.text("comment"),
+            data: data.or_else(|| params.json("message").map(EventData::Message)),
+        }
+    }
+
+    /// As it goes over the wire; `fill` fills in the names of the run.
+    pub(in crate::engine) fn bytes(&self, fill: impl Fn(&Value) -> Value) -> Bytes {
+        let text = |text: &str| match fill(&Value::from(text)) {
+            Value::String(text) => text,
+            value => value.to_string(),
+        };
+        let mut out = BytesMut::new();
+        let mut line = |name: &str, value: &str| {
+            out.put_slice(name.as_bytes());
+            out.put_slice(value.as_bytes());
+            out.put_u8(b'\n');
+        };
+        if let Some(comment) = &self.comment {
+            text(comment).split('\n').for_each(|comment| line(": ", comment));
+        }
+        if let Some(event) = &self.event {
+            line("event: ", &text(event));
+        }
+        if let Some(id) = &self.id {
+            line("id: ", &text(id));
+        }
+        if let Some(retry) = self.retry {
+            line("retry: ", &retry.to_string());
+        }
+        match &self.data {
+            Some(EventData::Text(data)) => text(data).split('\n').for_each(|data| line("data: ", data)),
+            Some(EventData::Message(message)) => line("data: ", &fill(message).to_string()),
+            None => {}
+        }
+        out.put_u8(b'\n');
+        out.freeze()
+    }
+}
