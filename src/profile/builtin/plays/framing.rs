@@ -23,3 +23,27 @@ fn events_out_of_order_with_progress_after_the_answer() {
     assert_eq!(order(&["events-out-of-order,order=progress-last"]), [answer(1), progress.clone()].concat());
     assert_eq!(order(&[]), [progress.clone(), answer(1)].concat());
 }
+
+#[test]
+fn sse_awkward_events() {
+    let sent = |uses: &[&str], media: &str, body: &str| {
+        let mut play = play(uses);
+        play.calls("call", 1).head("call", 200, &[("content-type", media)]).data("call", body).ends("call");
+        play.body("call").to_owned()
+    };
+    let form = |form: &str| format!("sse-awkward-events,form={form}");
+    let (sse, json) = (answer(1), r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
+    let data = format!("data: {json}\n\n");
+    for (uses, typed, ided) in
+        [(vec![], true, true), (vec![form("no-type")], false, true), (vec![form("no-id")], true, false)]
+    {
+        let uses: Vec<&str> = uses.iter().map(String::as_str).collect();
+        let body = sent(&uses, "text/event-stream", &format!("id: 1\n{sse}"));
+        assert_eq!((body.contains("event:"), body.contains("id: 1")), (typed, ided), "{body}");
+        assert!(body.ends_with(&data), "{body}");
+    }
+    assert!(sent(&[&form("json-as-sse")], "application/json", json).ends_with(&data));
+    assert_eq!(sent(&[&form("sse-as-json")], "text/event-stream", &sse), json);
+    assert!(sent(&[&form("array")], "text/event-stream", &sse).contains(&format!("[{json}]")));
+    assert_eq!(sent(&[], "application/json", json), json);
+}

@@ -164,3 +164,43 @@ fn ack_not_202() {
     assert_eq!(acked(&["ack-not-202,ack=text"]), (Some(202), text("Accepted")));
     assert_eq!(acked(&["ack-not-202,ack=reset"]), (None, text("")));
 }
+
+#[test]
+fn gateway_errors_under_which_the_servers_own_answer_comes() {
+    let mut play = play(&["gateway-errors,how=status,status=500"]);
+    play.calls("call", 1).answers("call", 1);
+    assert_eq!((play.of("call").head_edits.status, play.body("call")), (Some(500), &*answer(1)));
+}
+
+#[test]
+fn relay_strips_headers() {
+    let headers = [("mcp-session-id", "S"), ("mcp-protocol-version", "2025-11-25")];
+    let stripped = |uses: &[&str]| {
+        let mut play = play(uses);
+        let list = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
+        let initialize = r#"{"jsonrpc":"2.0","id":0,"method":"initialize"}"#;
+        play.sends("init", "POST", &headers, initialize).sends("list", "POST", &headers, list);
+        play.sends("get", "GET", &headers, "");
+        play.head("init", 200, &[("mcp-session-id", "S")]);
+        let edits = |name: &str| play.of(name).request_edits.len();
+        ["init", "list", "get"]
+            .map(edits)
+            .into_iter()
+            .chain([play.of("init").head_edits.headers.len()])
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(stripped(&[]), [0, 0, 0, 0]);
+    assert_eq!(stripped(&["relay-strips-headers"]), [0, 1, 1, 0]);
+    assert_eq!(stripped(&["relay-strips-headers,of=answer"]), [0, 0, 0, 1]);
+}
+
+#[test]
+fn relay_strips_headers_of_a_preflight() {
+    let allows = |uses: &[&str]| {
+        let mut play = play(uses);
+        play.sends("preflight", "OPTIONS", &[("origin", "http://page")], "");
+        play.head("preflight", 204, &[("access-control-allow-headers", "content-type, mcp-protocol-version")]);
+        play.of("preflight").head_edits.headers.len()
+    };
+    assert_eq!((allows(&["relay-strips-headers,of=preflight"]), allows(&[])), (1, 0));
+}

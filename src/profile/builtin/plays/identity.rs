@@ -58,3 +58,18 @@ fn owner_marked() {
     assert_eq!(mark(play.body("get")), r#"{"id":null,"method":null,"name":null,"stream":"get"}"#);
     assert!(play.body("call").ends_with(&answer(7)), "an answer is not marked");
 }
+
+#[test]
+fn response_id_mangled() {
+    let id = |uses: &[&str]| {
+        let mut play = play(uses);
+        play.calls("call", 7).answers("call", 7);
+        let data = play.body("call").lines().find_map(|line| line.strip_prefix("data: ")).expect("an event").to_owned();
+        serde_json::from_str::<serde_json::Value>(&data).expect("it is JSON")["id"].to_string()
+    };
+    assert_eq!(id(&[]), "7");
+    assert_eq!(id(&["response-id-mangled"]), "\"7\"");
+    assert_eq!(id(&["response-id-mangled,id=null"]), "null");
+    assert_eq!(id(&["response-id-mangled,id={ value = 8 }"]), "8");
+    assert_eq!(id(&["response-id-mangled,kind=error"]), "7", "this was no error");
+}

@@ -7,6 +7,7 @@ mod gateway;
 mod get;
 mod identity;
 mod lifecycle;
+mod resume;
 mod session;
 
 use crate::engine::event::{Ending, Fate};
@@ -57,7 +58,7 @@ fn transparent() {
     assert_eq!(lost(&["transparent"]).0, all());
 }
 
-const PLAYS: [&str; 8] = [
+const PLAYS: [&str; 9] = [
     include_str!("mod.rs"),
     include_str!("answer.rs"),
     include_str!("framing.rs"),
@@ -65,6 +66,7 @@ const PLAYS: [&str; 8] = [
     include_str!("get.rs"),
     include_str!("identity.rs"),
     include_str!("lifecycle.rs"),
+    include_str!("resume.rs"),
     include_str!("session.rs"),
 ];
 

@@ -1,0 +1,84 @@
+//! Profiles about resuming a stream, played.
+
+use super::{OK, idle, play, status};
+use crate::engine::event::{Ending, Fate};
+use crate::engine::playbook::Play;
+use crate::engine::playbook::tools::{answer, notification};
+
+/// The id of the last event in what the client has.
+fn last_id(body: &str) -> Option<&str> {
+    body.lines().filter_map(|line| line.strip_prefix("id: ")).next_back()
+}
+
+fn resumes(play: &mut Play, name: &str, after: &str) {
+    let headers = [("mcp-session-id", "S"), ("accept", "text/event-stream"), ("last-event-id", after)];
+    play.sends(name, "GET", &headers, "");
+}
+
+/// A call whose stream ended early, the id it can be resumed from, and its answer made meanwhile.
+fn lost(uses: &[&str]) -> (Play, String) {
+    let mut play = play(uses);
+    play.calls("call", 1).streams("call");
+    let seen = play.of("call");
+    assert_eq!((seen.ending, seen.server), (Some(Ending::Eof), Some(Fate::Drain(None))));
+    let id = last_id(play.body("call")).expect("an id was given").to_owned();
+    play.data("call", &notification(1)).data("call", &answer(1)).ends("call");
+    assert!(!play.body("call").contains("result"), "the answer does not come here");
+    (play, id)
+}
+
+#[test]
+fn resume_required() {
+    let (mut play, id) = lost(&["resume-required"]);
+    assert!(play.body("call").contains("retry: 500\n"), "{}", play.body("call"));
+    resumes(&mut play, "resume", &id);
+    assert!(!play.forwarded("resume"), "the server needs no event store");
+    let body = play.body("resume");
+    assert!(body.contains(r#""n":1"#) && body.contains(r#""result""#), "{body}");
+    assert_eq!(play.of("resume").ending, Some(Ending::Eof));
+    assert_eq!(idle(&play), Vec::<String>::new());
+    play.calls("next", 2).answers("next", 2);
+    assert_eq!(play.body("next"), answer(2));
+
+    let mut control = super::play(&[]);
+    control.calls("call", 1).answers("call", 1);
+    assert_eq!(control.body("call"), answer(1));
+}
+
+#[test]
+fn resume_goes_nowhere() {
+    let (mut play, id) = lost(&["resume-goes-nowhere"]);
+    for name in ["first", "second"] {
+        resumes(&mut play, name, &id);
+        assert_eq!((status(&play, name), play.body(name)), (OK, "id: nowhere\ndata: \n\n"));
+        assert_eq!(play.of(name).ending, Some(Ending::Eof));
+    }
+    let (mut play, id) = lost(&["resume-goes-nowhere,resume=empty"]);
+    resumes(&mut play, "resume", &id);
+    assert_eq!((status(&play, "resume"), play.body("resume")), (OK, ""));
+    let (mut play, id) = lost(&["resume-goes-nowhere,resume=refused,status=400"]);
+    resumes(&mut play, "resume", &id);
+    assert_eq!(status(&play, "resume"), Some(400));
+}
+
+#[test]
+fn resume_goes_nowhere_until_the_client_has_cancelled() {
+    let (mut play, id) = lost(&["resume-goes-nowhere,resume=until-cancel"]);
+    resumes(&mut play, "before", &id);
+    assert_eq!(play.body("before"), "");
+    play.posts("cancel", r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#);
+    resumes(&mut play, "after", &id);
+    assert!(play.body("after").contains(r#""result""#), "the late answer: {}", play.body("after"));
+}
+
+#[test]
+fn sse_retry_values() {
+    let get = |uses: &[&str]| {
+        let mut play = play(uses);
+        play.gets("get").streams("get");
+        (play.body("get").contains("retry: 3600000\n"), play.of("get").ending, play.of("get").server)
+    };
+    let told = get(&["sse-retry-values,retry=3600000"]);
+    assert_eq!(told, (true, Some(Ending::Eof), Some(Fate::Drain(None))), "the server notices nothing");
+    assert_eq!(get(&[]), (false, None, None));
+}
