@@ -11,7 +11,7 @@ const OPENING: &str = "# The profiles that come with it
 
 Made of the files in `profiles/`, which `mishap profiles NAME` prints. `-p NAME` uses one, `-p NAME,variable=value` sets a variable; what
 follows the name is read as a TOML inline table, so a list or a table needs quotes round it all: `-p 'NAME,when={ idle = \"5s\" }'`.
-[language.md](language.md) is the whole language, [catalogue.md](catalogue.md) says which profile reproduces which report.
+[writing-profiles.md](writing-profiles.md) teaches to write one, [language.md](language.md) is the whole language, [catalogue.md](catalogue.md) says which profile reproduces which report.
 
 Every run says whether the fault happened: a rule without an effect ends it with exit 4.
 ";
