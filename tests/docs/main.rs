@@ -21,7 +21,8 @@ mod tests {
     use crate::common::scratch::Scratch;
 
     /// The pages that show profiles.
-    pub(crate) const PAGES: [&str; 5] = ["README.md", "docs/language.md", "docs/writing-profiles.md", "ARCHITECTURE.md", "CONTRIBUTING.md"];
+    pub(crate) const PAGES: [&str; 5] =
+        ["README.md", "docs/language.md", "docs/writing-profiles.md", "ARCHITECTURE.md", "CONTRIBUTING.md"];
 
     pub(crate) fn path(name: &str) -> PathBuf {
         Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
