@@ -6,7 +6,7 @@ use crate::engine::playbook::tools::{answer, notification};
 #[test]
 fn events_out_of_order() {
     let swapped = [PRIMING, &notification(2), &notification(1), &answer(1)].concat();
-    assert_eq!(lost(&["events-out-of-order"]).0, swapped);
+    assert_eq!(lost(&["events-out-of-order,order=swap"]).0, swapped);
     assert_ne!(lost(&[]).0, swapped);
 }
 
@@ -46,4 +46,48 @@ fn sse_awkward_events() {
     assert_eq!(sent(&[&form("sse-as-json")], "text/event-stream", &sse), json);
     assert!(sent(&[&form("array")], "text/event-stream", &sse).contains(&format!("[{json}]")));
     assert_eq!(sent(&[], "application/json", json), json);
+}
+
+#[test]
+fn events_out_of_order_with_a_notification_that_nobody_waits_for() {
+    let order = |uses: &[&str]| {
+        let mut play = play(uses);
+        play.calls("call", 1).answers("call", 1);
+        let kind = |line: &str| line.strip_prefix("data: ").map(|data| data.contains("notifications/message"));
+        play.body("call").lines().filter_map(kind).collect::<Vec<_>>()
+    };
+    assert_eq!(order(&[]), [false]);
+    assert_eq!(order(&["events-out-of-order"]), [true, false]);
+    assert_eq!(order(&["events-out-of-order,order=late"]), [false, true]);
+}
+
+#[test]
+fn sse_noise() {
+    let body = |uses: &[&str]| {
+        let mut play = play(uses);
+        play.calls("call", 1)
+            .streams("call")
+            .data("call", &notification(1))
+            .data("call", &notification(2))
+            .ends("call");
+        play.body("call").to_owned()
+    };
+    let (one, two) = (notification(1), notification(2));
+    assert_eq!(body(&[]), [&*one, &two].concat());
+    assert_eq!(body(&["sse-noise"]), [": noise\n\n", &one, &two].concat());
+    assert_eq!(body(&["sse-noise,noise={ event = { data = '' } }"]), ["data: \n\n", &one, &two].concat());
+    assert_eq!(body(&["sse-noise,noise={ event = { id = 'x' } }"]), ["id: x\n\n", &one, &two].concat());
+    assert_eq!(body(&["sse-noise,noise={ raw = \"\\uFEFF\" }"]), ["\u{feff}", &one, &two].concat());
+    assert_eq!(body(&["sse-noise,where=messages,every=2"]), [&*one, ": noise\n\n", &two].concat());
+}
+
+#[test]
+fn sse_noise_in_silence() {
+    let beats = |uses: &[&str]| {
+        let mut play = play(uses);
+        play.gets("get").streams("get").waits(3_500);
+        play.body("get").matches("heartbeat").count()
+    };
+    let noise = "sse-noise,noise={ event = { data = 'heartbeat' }, when = { idle = '1s' }, repeat = true }";
+    assert_eq!((beats(&[noise]), beats(&[])), (3, 0));
 }

@@ -82,3 +82,31 @@ fn sse_retry_values() {
     assert_eq!(told, (true, Some(Ending::Eof), Some(Fate::Drain(None))), "the server notices nothing");
     assert_eq!(get(&[]), (false, None, None));
 }
+
+#[test]
+fn replay_duplicates_or_strays() {
+    let (mut play, id) = lost(&["replay-duplicates-or-strays"]);
+    resumes(&mut play, "resume", &id);
+    play.waits(20);
+    assert_eq!(play.body("resume").matches(r#""n":1"#).count(), 2, "{}", play.body("resume"));
+    assert_eq!(play.body("resume").matches(r#""result""#).count(), 1);
+    assert_eq!(idle(&play), Vec::<String>::new());
+    let (mut control, id) = lost(&["resume-required"]);
+    resumes(&mut control, "resume", &id);
+    assert_eq!(control.body("resume").matches(r#""n":1"#).count(), 1);
+}
+
+#[test]
+fn replay_duplicates_or_strays_of_another_call() {
+    let strays = |uses: &[&str]| {
+        let mut play = play(uses);
+        play.calls("a", 1).streams("a");
+        let id = last_id(play.body("a")).expect("an id was given").to_owned();
+        resumes(&mut play, "resume", &id);
+        play.calls("b", 2).streams("b").data("b", &notification(7));
+        assert_eq!(play.body("b"), notification(7), "it is a copy");
+        play.body("resume").contains(r#""n":7"#)
+    };
+    assert!(strays(&["replay-duplicates-or-strays,replay=stray"]));
+    assert!(!strays(&["resume-required"]));
+}
