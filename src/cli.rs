@@ -69,8 +69,9 @@ Examples:
 pub struct RunArgs {
     /// The server's URL. It names the origin; paths pass as they come, and its path completes the URL that is printed.
     /// {port} is the port given to --serve; with --serve it may be left out and is then http://127.0.0.1:{port}/mcp.
+    /// Repeat it for further servers, to which a `route` rule may send requests; all others go to the first.
     #[arg(short, long, value_name = "URL", required_unless_present = "serve")]
-    pub upstream: Option<String>,
+    pub upstream: Vec<String>,
     /// The address to listen on: IP:PORT, or a port on 127.0.0.1. Port 0 takes a free one.
     #[arg(short, long, value_name = "ADDR", default_value = "127.0.0.1:0", value_parser = address)]
     pub listen: SocketAddr,

@@ -61,10 +61,8 @@ const NOT_TODAY: &[&str] = &[
     "the-client-resumes-within-5-s-of-the-cut-from-the-last-event-it-was-given",
     "the-dead-session-id-is-not-used-again",
     "the-program-gives-up-within-2-s-not-after-its-60-s-timeout",
-    "the-reconnect-goes-to-a-second-upstream-that-does-not-know-the-session",
     "the-server-learns-within-1-s-that-the-client-has-left",
     "token-expires-under-load-whole",
-    "two-replicas",
 ];
 
 #[test]

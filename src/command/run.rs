@@ -256,7 +256,8 @@ fn config(plan: &Plan<'_>, recorder: Recorder, clock: Clock) -> Config {
     Config {
         listen: plan.args.listen,
         upstream: plan.upstream.clone(),
-        engine: Engine::new(setup),
+        others: plan.others.clone(),
+        engine: Engine::new(setup).in_front_of(1 + plan.others.len()),
         records: Box::new(recorder),
         host: plan.host(),
         public_hosts: plan.args.public_host.clone(),
@@ -280,6 +281,7 @@ fn header(plan: &Plan<'_>, listen: SocketAddr, url: &str) -> Header {
         profiles: profiles.collect(),
         listen: listen.to_string(),
         upstream: plan.upstream.to_string(),
+        others: plan.others.iter().map(ToString::to_string).collect(),
         command: plan.command(url),
         serve: plan.serve.clone(),
     }

@@ -122,6 +122,7 @@ fn config(scene: Scene, server: &str, records: Arc<Mutex<Vec<Entry>>>) -> Result
     Ok(Config {
         listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
         upstream: server.parse().map_err(|error| unplayed("proxy", &error))?,
+        others: Vec::new(),
         engine: Engine::new(setup),
         records: Box::new(move |entry| records.lock().unwrap_or_else(PoisonError::into_inner).push(entry)),
         host: HostPolicy::Map,

@@ -34,6 +34,8 @@ pub(super) struct Counter {
     first: Option<(Moment, u64)>,
     counted: u64,
     fired: u64,
+    /// How many turns it has taken.
+    turns: u64,
     /// How many units the rule holds now.
     held: u64,
     /// Since when it has held enough of them; what was gathered once stays so.
@@ -107,6 +109,14 @@ impl Engine {
             counter.gathered = Some((now, point.seq));
             self.news = true;
         }
+    }
+
+    /// The number of the rule's next turn in the scope of this point, from 0.
+    pub(super) fn take_turn(&mut self, rule: usize, point: &Point) -> u64 {
+        let scope = ScopeKey::of(self.plan.rules[rule].rule.scope, point);
+        let counter = self.counters[rule].entry(&scope, Counter::default);
+        counter.turns += 1;
+        counter.turns - 1
     }
 
     /// The rule holds one unit less.

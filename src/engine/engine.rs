@@ -100,6 +100,8 @@ pub struct Engine {
     pub(super) around: Around,
     /// What rules will add to streams.
     pub(super) additions: BTreeMap<u64, Addition>,
+    /// How many servers there are.
+    pub(super) servers: usize,
     /// The streams whose resumes rules answer.
     pub(super) kept: Streams,
 }
@@ -137,9 +139,16 @@ impl Engine {
             out: Vec::new(),
             around: Around::default(),
             additions: BTreeMap::new(),
+            servers: 1,
             kept: Streams::default(),
             plan: Arc::new(plan),
         }
+    }
+
+    /// The same in front of so many servers, at least one.
+    #[must_use]
+    pub fn in_front_of(self, servers: usize) -> Self {
+        Self { servers: servers.max(1), ..self }
     }
 
     /// Whether it would do nothing but let everything pass: then the rim need not ask it at all.

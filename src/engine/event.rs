@@ -85,6 +85,15 @@ pub struct AnswerHead {
     pub source: Source,
 }
 
+/// Which of the servers a request goes to, and how.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Destination {
+    /// The server, in the order of the command line, from 0.
+    pub server: usize,
+    /// On a connection of its own, which carries nothing else.
+    pub fresh: bool,
+}
+
 /// What becomes of a header after the proxy's own mapping (rule R27): its name in lower case, and the value that takes
 /// the place of all fields of that name; `None` removes them.
 pub type HeaderEdit = (String, Option<Bytes>);
@@ -251,6 +260,8 @@ pub enum Command {
         exchange: ExchangeId,
         /// Reported with [`Event::Passed`] when its last byte is written.
         unit: UnitId,
+        /// Which server that is.
+        to: Destination,
         /// Ask the server for identity encoding, because a rule must look into the answer (rule R38).
         identity: bool,
         /// A body to send in place of the one that came.

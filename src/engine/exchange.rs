@@ -21,7 +21,7 @@ use bytes::{Bytes, BytesMut};
 use super::amount::Amount;
 use super::answer::{Answer, Change, Media, header};
 use super::effects::Reached;
-use super::event::{ConnId, Ending, ExchangeId, Moment, RequestHead};
+use super::event::{ConnId, Destination, Ending, ExchangeId, Moment, RequestHead};
 use super::hash;
 use super::owner::{Belongs, Spoken, Trail};
 use super::rpc::Kind;
@@ -139,6 +139,10 @@ pub(super) struct Exchange {
     pub(super) head_left: bool,
     /// The rule that answers it in the server's place.
     pub(super) answered_by: Option<usize>,
+    /// Which server its request goes to.
+    pub(super) to: Destination,
+    /// The rule that said so, and whether it goes elsewhere for that.
+    pub(super) routed: Option<(usize, bool)>,
     /// The number under which what it streams is kept for its resumes.
     pub(super) kept: Option<u64>,
     /// As a resume: the number of the kept stream from which it is answered.
@@ -211,6 +215,8 @@ impl Exchange {
             late: Late::Follows,
             head_left: false,
             answered_by: None,
+            to: Destination::default(),
+            routed: None,
             kept: None,
             serves: None,
             ends: 0,

@@ -53,9 +53,10 @@ impl Engine {
                 format!("{key}: identity encoding is asked of the server, here and wherever a rule looks inside"),
             );
         }
+        let to = self.destination(id);
         let change = self.exchanges.get(&id).and_then(|exchange| exchange.change.as_ref());
         let headers = change.map(|change| change.edits.headers.clone()).unwrap_or_default();
-        self.out.push(Command::Forward { exchange: id, unit, identity, body, headers, part });
+        self.out.push(Command::Forward { exchange: id, unit, to, identity, body, headers, part });
         if let Some(exchange) = self.exchanges.get_mut(&id) {
             exchange.server = ServerLeg::Open;
             exchange.request_body = Bytes::new();

@@ -12,7 +12,7 @@ use super::decide::micros;
 use super::effects::{Effect, Outcome};
 use super::engine::Engine;
 use super::event::{Command, Ending, ExchangeId, HeaderEdit, Moment};
-use super::exchange::{Exchange, stream_word};
+use super::exchange::{Exchange, ServerLeg, stream_word};
 use super::hash;
 use super::owner::{CallId, Spoken};
 use super::plan::{Armed, Plan, Quiet};
@@ -176,6 +176,8 @@ impl Engine {
                     entry.headers = redacted(came);
                 }
                 if point.at == At::Request {
+                    let sent = self.servers > 1 && exchange.server != ServerLeg::Idle;
+                    entry.upstream = sent.then_some(exchange.to.server as u64 + 1);
                     entry.rpc = self.rpc_entries(&exchange.messages);
                     describe_change(entry, exchange.change.as_ref());
                 }

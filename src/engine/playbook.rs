@@ -20,6 +20,7 @@ mod outcomes;
 mod properties;
 mod resumes;
 mod rewrites;
+mod routes;
 mod selectors;
 mod silences;
 mod streaming;
@@ -34,8 +35,8 @@ use bytes::Bytes;
 
 use super::engine::{Engine, Setup};
 use super::event::{
-    AnswerHead, Command, ConnId, Ending, Event, ExchangeId, Fate, HeadEdits, HeaderEdit, Inside, Mark, Moment,
-    RequestBody, RequestHead, Source, UnitId,
+    AnswerHead, Command, ConnId, Destination, Ending, Event, ExchangeId, Fate, HeadEdits, HeaderEdit, Inside, Mark,
+    Moment, RequestBody, RequestHead, Source, UnitId,
 };
 use super::record::{Entry, GateEntry, Opened, PointEntry, RuleTally};
 use super::rule::Rule;
@@ -49,6 +50,7 @@ pub(crate) struct Seen {
     pub(crate) forwarded: Option<Bytes>,
     /// Whether what was forwarded stays unfinished.
     pub(crate) half: bool,
+    pub(crate) to: Destination,
     pub(crate) identity: bool,
     pub(crate) request_edits: Vec<HeaderEdit>,
     pub(crate) head_edits: HeadEdits,
@@ -362,9 +364,9 @@ impl Play {
                 let body = RequestBody::Whole(self.seen[&exchange].request.clone());
                 vec![Event::Request { exchange, body }]
             }
-            Command::Forward { exchange, unit, identity, body, headers, part } => {
+            Command::Forward { exchange, unit, to, identity, body, headers, part } => {
                 let seen = self.note("forward", exchange);
-                seen.request_edits = headers;
+                (seen.to, seen.request_edits) = (to, headers);
                 seen.identity = identity;
                 let mut body = body.unwrap_or_else(|| seen.request.clone());
                 part.iter().for_each(|part| body.truncate(usize::try_from(*part).expect("a test's body is small")));

@@ -76,6 +76,10 @@ pub struct PointEntry {
     /// Of a request: method and target.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub http: Option<String>,
+    /// Of a request that was sent, in a run with several servers: which one it went to, in the order of the command
+    /// line, from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub upstream: Option<u64>,
     /// Of a head: the status.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<u16>,

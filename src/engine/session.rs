@@ -51,6 +51,8 @@ pub(super) struct Session {
     pub(super) id: Option<Bytes>,
     /// Whether it was deleted, or its id answered 404.
     pub(super) ended: bool,
+    /// The server that its last request went to, from 0.
+    pub(super) server: Option<usize>,
     client: Client,
     begun: Begun,
     /// How many exchanges there were.
@@ -87,7 +89,7 @@ impl Default for Sessions {
 
 impl Session {
     fn new(client: Client) -> Self {
-        Self { id: None, ended: false, client, begun: Begun::Not, exchanges: 0, uses: Bounded::new(KEYS) }
+        Self { id: None, ended: false, server: None, client, begun: Begun::Not, exchanges: 0, uses: Bounded::new(KEYS) }
     }
 }
 
@@ -155,6 +157,13 @@ impl Sessions {
             }
         } else {
             self.unanswered(ordinal, exchange);
+        }
+    }
+
+    /// A request of this session went to this server.
+    pub(super) fn went_to(&mut self, ordinal: u64, server: usize) {
+        if let Some(session) = self.known.get_mut(&ordinal) {
+            session.server = Some(server);
         }
     }
 

@@ -48,7 +48,10 @@ struct Rim<'a> {
 pub fn again(lines: &[Line], rules: Vec<Rule>, seed: u64) -> Vec<Entry> {
     let entries = lines.iter().filter_map(|line| if let Line::Entry(entry) = line { Some(&**entry) } else { None });
     let entries: Vec<&Entry> = entries.collect();
-    let mut rim = Rim::new(Engine::new(Setup { rules, seed, record: true }), &entries);
+    let servers =
+        lines.iter().find_map(|line| if let Line::Run(header) = line { Some(1 + header.others.len()) } else { None });
+    let engine = Engine::new(Setup { rules, seed, record: true }).in_front_of(servers.unwrap_or(1));
+    let mut rim = Rim::new(engine, &entries);
     let steps: Vec<_> = steps(&entries).into_values().collect();
     for (place, step) in steps.iter().enumerate() {
         rim.take(*step, &steps[place + 1..]);

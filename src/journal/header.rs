@@ -45,6 +45,9 @@ pub struct Header {
     pub listen: String,
     /// The server's URL.
     pub upstream: String,
+    /// The URLs of further servers, from the second.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub others: Vec<String>,
     /// The command that ran behind the proxy, with `{url}` filled in; empty: a run in the foreground.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub command: Vec<String>,

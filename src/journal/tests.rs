@@ -40,6 +40,7 @@ fn header() -> Header {
         profiles: vec![used],
         listen: "127.0.0.1:40001".to_owned(),
         upstream: "http://127.0.0.1:3000/mcp".to_owned(),
+        others: vec!["http://127.0.0.1:3001/".to_owned()],
         command: vec!["npm".to_owned(), "test".to_owned()],
         serve: Some("node server.js 3000".to_owned()),
     }
@@ -75,6 +76,7 @@ fn entries() -> Vec<Entry> {
         rpc: vec![rpc],
         owner: Some(owner),
         http: Some("GET /mcp".to_owned()),
+        upstream: Some(2),
         status: Some(200),
         headers: vec![("accept".to_owned(), "text/event-stream".to_owned())],
         block: Some("message".to_owned()),

@@ -34,8 +34,8 @@ pub(crate) const MAX_HEADERS: usize = 1024;
 pub(crate) struct Client {
     pub(crate) id: ConnId,
     pub(crate) link: Arc<Link>,
-    /// The one connection to the server, while no exchange uses it.
-    pub(crate) slot: Slot,
+    /// For each server the one connection to it, while no exchange uses it.
+    pub(crate) slots: Box<[Slot]>,
     /// Exchanges under way: one, or none.
     open: AtomicUsize,
     requests: AtomicU64,
@@ -106,8 +106,8 @@ async fn drive(leg: Leg, client: &Arc<Client>) {
         .writev(true)
         .serve_connection(TokioIo::new(leg), Forwarding::new(Arc::clone(client)));
     let (leg, cut) = Driving { http: Some(http), client: Arc::clone(client), retired: false }.await;
-    let server = client.slot.take();
-    if let (Some(server), Some(Ending::Reset)) = (server, client.link.gone()) {
+    let reset = client.link.gone() == Some(Ending::Reset);
+    for server in client.take_kept().filter(|_| reset) {
         server.link.cut(Cut::at_once(Ending::Reset));
     }
     match cut {
@@ -151,7 +151,7 @@ impl Client {
         Self {
             id,
             link: Link::new(Arc::clone(run)),
-            slot: Slot::default(),
+            slots: run.upstreams.iter().map(|_| Slot::default()).collect(),
             open: AtomicUsize::new(0),
             requests: AtomicU64::new(0),
             admitted: AtomicBool::new(false),

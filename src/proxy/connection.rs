@@ -22,7 +22,7 @@ use super::request::ServerBody;
 use super::run::Run;
 use super::upstream::Upstream;
 use super::wire::Wire;
-use crate::engine::event::Ending;
+use crate::engine::event::{Destination, Ending};
 
 /// A socket to the server in the making.
 pub(crate) type Dialing = Pin<Box<dyn Future<Output = io::Result<Box<dyn Wire>>> + Send>>;
@@ -37,6 +37,7 @@ const TURNS: usize = 8;
 pub(crate) struct Connection {
     pub(crate) sender: SendRequest<ServerBody>,
     pub(crate) link: Arc<Link>,
+    to: Destination,
 }
 
 /// Where a client's connection keeps its connection to the server between two exchanges.
@@ -50,9 +51,9 @@ struct Driving {
 }
 
 /// Makes a connection for this client.
-pub(crate) async fn connect(run: &Arc<Run>, client: &Arc<Client>) -> io::Result<Connection> {
-    let wire = (run.dial)(run.upstream.clone()).await?;
-    open(wire, run, client).await
+pub(crate) async fn connect(run: &Arc<Run>, client: &Arc<Client>, to: Destination) -> io::Result<Connection> {
+    let wire = (run.dial)(run.upstreams[to.server].clone()).await?;
+    open(wire, run, client, to).await
 }
 
 /// Dials over TCP.
@@ -67,7 +68,7 @@ pub(crate) fn over_tcp(upstream: Upstream) -> Dialing {
     })
 }
 
-async fn open(wire: Box<dyn Wire>, run: &Arc<Run>, client: &Arc<Client>) -> io::Result<Connection> {
+async fn open(wire: Box<dyn Wire>, run: &Arc<Run>, client: &Arc<Client>, to: Destination) -> io::Result<Connection> {
     let link = Link::new(Arc::clone(run));
     let io = TokioIo::new(Leg::new(wire, Arc::clone(&link)));
     let (sender, http) = http1::Builder::new()
@@ -78,7 +79,7 @@ async fn open(wire: Box<dyn Wire>, run: &Arc<Run>, client: &Arc<Client>) -> io::
         .await
         .map_err(io::Error::other)?;
     tokio::spawn(drive(Driving { http: Some(http), link: Arc::clone(&link) }, Arc::downgrade(client)));
-    Ok(Connection { sender, link })
+    Ok(Connection { sender, link, to })
 }
 
 // === driving ===
@@ -88,7 +89,9 @@ async fn drive(driving: Driving, client: Weak<Client>) {
     let link = Arc::clone(&driving.link);
     let (leg, cut) = driving.await;
     let gone = link.gone();
-    if let Some(client) = client.upgrade().filter(|client| client.slot.take_if(&link).is_some()) {
+    if let Some(client) =
+        client.upgrade().filter(|client| client.slots.iter().any(|slot| slot.take_if(&link).is_some()))
+    {
         client.link.retire(gone.unwrap_or(Ending::Fin));
     }
     match cut {
@@ -155,12 +158,21 @@ impl Slot {
 }
 
 impl Client {
+    /// Takes the connections that are kept, one to each server at most.
+    pub(crate) fn take_kept(&self) -> impl Iterator<Item = Connection> {
+        self.slots.iter().filter_map(Slot::take)
+    }
+
     /// Keeps a connection for the next exchange; one that is closed already ends the client's too, in time.
     pub(crate) fn keep(&self, connection: Connection) {
+        // One that carries nothing else closes by being dropped.
+        if connection.to.fresh {
+            return;
+        }
         if connection.sender.is_closed() {
             self.link.retire(connection.link.gone().unwrap_or(Ending::Fin));
         } else {
-            self.slot.put(connection);
+            self.slots[connection.to.server].put(connection);
         }
     }
 }

@@ -23,6 +23,8 @@ const BOM: &[u8] = b"\xEF\xBB\xBF";
 #[derive(Debug)]
 pub(crate) struct Endpoint {
     run: Arc<Run>,
+    /// Which of the servers it is whose address is looked for.
+    server: usize,
     /// The proxy, as its client knows it.
     host: HeaderValue,
     seen: Vec<u8>,
@@ -49,7 +51,7 @@ impl Endpoint {
         // An encoding hides the address, and a length that is announced allows no other.
         let readable = plain(header::CONTENT_ENCODING) && plain(header::CONTENT_LENGTH);
         let host = asked.host.clone().filter(|_| stream && readable)?;
-        Some(Self { run: Arc::clone(run), host, seen: Vec::new(), passed: 0 })
+        Some(Self { run: Arc::clone(run), server: asked.to.server, host, seen: Vec::new(), passed: 0 })
     }
 
     /// Takes the next bytes. Returns what goes on, and whether there is nothing more to look for.
@@ -65,7 +67,7 @@ impl Endpoint {
             }
             Look::Host(place) => {
                 let named = std::str::from_utf8(&self.seen[place.clone()]);
-                if named.is_ok_and(|host| names(host, &self.run.upstream)) {
+                if named.is_ok_and(|host| names(host, &self.run.upstreams[self.server])) {
                     self.seen.splice(place, self.host.as_bytes().iter().copied());
                 }
                 (self.rest(), true)

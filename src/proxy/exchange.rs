@@ -12,7 +12,9 @@ use bytes::Bytes;
 
 use super::run::Run;
 use super::server::Way;
-use crate::engine::event::{AnswerHead, Ending, ExchangeId, Fate, HeadEdits, HeaderEdit, Inside, Mark, UnitId};
+use crate::engine::event::{
+    AnswerHead, Destination, Ending, ExchangeId, Fate, HeadEdits, HeaderEdit, Inside, Mark, UnitId,
+};
 
 /// So many bytes may wait to be written to one client before its server is no longer read.
 const WAITING_CAP: u64 = 256 * 1024;
@@ -49,6 +51,7 @@ struct State {
 #[derive(Debug)]
 pub(crate) struct Forward {
     pub(crate) unit: UnitId,
+    pub(crate) to: Destination,
     pub(crate) identity: bool,
     pub(crate) body: Option<Bytes>,
     pub(crate) headers: Vec<HeaderEdit>,

@@ -19,7 +19,7 @@ use super::reading::Reading;
 use super::relay::ClientBody;
 use super::request::{PEEK_CAP, Peeked, ServerBody};
 use super::server::ServerLeg;
-use crate::engine::event::{AnswerHead, Event, RequestBody, RequestHead};
+use crate::engine::event::{AnswerHead, Destination, Event, RequestBody, RequestHead};
 
 /// Serves the exchanges of one client's connection.
 #[derive(Debug)]
@@ -34,12 +34,14 @@ pub(crate) struct Asked {
     pub(crate) version: Version,
     /// The `Host` by which the client knows the proxy.
     pub(crate) host: Option<HeaderValue>,
+    /// Where it went.
+    pub(crate) to: Destination,
 }
 
 impl Asked {
     /// What a made answer must know: no name of the server's stands in it.
     fn of(parts: &request::Parts) -> Self {
-        Self { method: parts.method.clone(), version: parts.version, host: None }
+        Self { method: parts.method.clone(), version: parts.version, host: None, to: Destination::default() }
     }
 }
 
@@ -72,11 +74,11 @@ async fn pass(client: Arc<Client>, request: Request<Incoming>) -> Response<Clien
     if let Some(why) = refusal(&parts) {
         return refuse(&client, body, &parts, &Fault::BadRequest(why.to_owned())).await;
     }
-    let asked = to_server(&mut parts, &client);
+    let asked = to_server(&mut parts, &client, Destination::default());
     let mut outgoing = ServerBody::streaming(incoming, &client.link);
     let leave = headers::expects_leave(&parts.headers).then(|| outgoing.hold(client.link.run().clock()));
     let request = Request::from_parts(parts, outgoing);
-    answered(&client, body, &asked, ServerLeg::send(request, &client, Arc::default(), leave)).await
+    answered(&client, body, &asked, ServerLeg::send(request, &client, asked.to, Arc::default(), leave)).await
 }
 
 /// Takes an exchange through as the engine commands.
@@ -106,7 +108,7 @@ async fn engage(client: Arc<Client>, request: Request<Incoming>, reused: bool) -
         Some(go) => go,
         // The server counts a kept connection as idle while a rule keeps the request: it would close it under it.
         None => {
-            drop(client.slot.take());
+            client.take_kept().for_each(drop);
             body.permit(Exchange::take_go).await
         }
     };
@@ -114,12 +116,12 @@ async fn engage(client: Arc<Client>, request: Request<Incoming>, reused: bool) -
         Go::Forward(forward) => forward,
         Go::Answer(head) => return made(body, &Asked::of(&parts), head).await,
     };
-    let asked = to_server(&mut parts, &client);
+    let asked = to_server(&mut parts, &client, forward.to);
     headers::drop_expect(&mut parts.headers);
     let half = forward.part.is_some();
     apply(forward, &mut parts.headers, &mut outgoing);
     let request = Request::from_parts(parts, outgoing);
-    let server = ServerLeg::send(request, &client, Arc::clone(&exchange.way), None);
+    let server = ServerLeg::send(request, &client, asked.to, Arc::clone(&exchange.way), None);
     let server = if half { server.unfinished() } else { server };
     answered(&client, body, &asked, server).await
 }
@@ -192,7 +194,7 @@ async fn answered(
     if let Some(head) = leave.take_if(|leave| leave.made.is_some()) {
         return made(body, asked, head).await;
     }
-    headers::to_client(&mut head.headers, asked.host.as_ref(), &run.upstream);
+    headers::to_client(&mut head.headers, asked.host.as_ref(), &run.upstreams[asked.to.server]);
     if let Some(leave) = &leave {
         change(&mut head, leave);
     }
@@ -231,10 +233,10 @@ async fn refuse(client: &Arc<Client>, body: ClientBody, parts: &request::Parts, 
 }
 
 /// Makes the request's head fit for the server. Returns what the answer must know of it.
-fn to_server(parts: &mut request::Parts, client: &Client) -> Asked {
+fn to_server(parts: &mut request::Parts, client: &Client, to: Destination) -> Asked {
     let run = client.link.run();
-    let host = headers::to_server(&mut parts.headers, &run.hosts, &run.upstream);
-    Asked { method: parts.method.clone(), version: parts.version, host }
+    let host = headers::to_server(&mut parts.headers, &run.hosts, &run.upstreams[to.server]);
+    Asked { method: parts.method.clone(), version: parts.version, host, to }
 }
 
 /// Returns why a request cannot be forwarded: the proxy is a server's stand-in, not a client's gateway.

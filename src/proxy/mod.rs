@@ -72,6 +72,8 @@ pub struct Config {
     pub listen: SocketAddr,
     /// The server.
     pub upstream: Upstream,
+    /// Further servers, to which rules may send requests.
+    pub others: Vec<Upstream>,
     /// What decides.
     pub engine: Engine,
     /// Where its records go.
@@ -111,7 +113,8 @@ impl Proxy {
         let local = listener.local_addr().map_err(failed)?;
         let hosts = headers::Hosts::new(config.host, local, config.public_hosts);
         let dial = Box::new(connection::over_tcp);
-        let run = run::Run::new(config.engine, config.records, config.clock, config.upstream, dial, hosts);
+        let upstreams = std::iter::once(config.upstream).chain(config.others).collect();
+        let run = run::Run::new(config.engine, config.records, config.clock, upstreams, dial, hosts);
         Ok(Self { listener, local, run })
     }
 
@@ -124,7 +127,7 @@ impl Proxy {
     /// Returns the URL to give to clients: the proxy's address, the upstream's path.
     #[must_use]
     pub fn url(&self) -> String {
-        format!("http://{}{}", self.local, self.run.upstream.path())
+        format!("http://{}{}", self.local, self.run.upstreams[0].path())
     }
 
     /// Serves until `stop` is ready; then accepts no more, ends the run for the engine, closes every connection, and

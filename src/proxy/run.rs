@@ -30,7 +30,8 @@ pub(crate) struct Run {
     clock: Clock,
     rearm: Notify,
     over: Notify,
-    pub(crate) upstream: Upstream,
+    /// The servers; there is at least one.
+    pub(crate) upstreams: Vec<Upstream>,
     pub(crate) dial: Dial,
     pub(crate) hosts: Hosts,
 }
@@ -57,7 +58,7 @@ impl Run {
         engine: Engine,
         records: Box<dyn Records>,
         clock: Clock,
-        upstream: Upstream,
+        upstreams: Vec<Upstream>,
         dial: Dial,
         hosts: Hosts,
     ) -> Arc<Self> {
@@ -69,7 +70,7 @@ impl Run {
             clock,
             rearm: Notify::new(),
             over: Notify::new(),
-            upstream,
+            upstreams,
             dial,
             hosts,
         })
@@ -164,8 +165,8 @@ impl Run {
             Command::CutConnection { conn, ending } => self.find_client(conn)?.cut(ending),
             Command::Read { exchange } => self.find(exchange)?.allow_read(),
             Command::Relay { exchange } => self.find(exchange)?.relay(),
-            Command::Forward { exchange, unit, identity, body, headers, part } => {
-                self.find(exchange)?.allow_forward(Forward { unit, identity, body, headers, part });
+            Command::Forward { exchange, unit, to, identity, body, headers, part } => {
+                self.find(exchange)?.allow_forward(Forward { unit, to, identity, body, headers, part });
             }
             Command::Head { exchange, unit, rechunk, edits, made } => {
                 self.find(exchange)?.allow_head(Head { unit, rechunk, edits, made });
@@ -251,6 +252,6 @@ impl Drop for Alarm<'_> {
 
 impl std::fmt::Debug for Run {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Run").field("upstream", &self.upstream).finish_non_exhaustive()
+        f.debug_struct("Run").field("upstreams", &self.upstreams).finish_non_exhaustive()
     }
 }

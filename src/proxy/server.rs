@@ -23,7 +23,7 @@ use super::ending::Cut;
 use super::informational;
 use super::link::Link;
 use super::request::{Leave, ServerBody};
-use crate::engine::event::{Ending, Source};
+use crate::engine::event::{Destination, Ending, Source};
 
 /// What arrives on a server's leg, in order.
 #[derive(Debug)]
@@ -72,11 +72,12 @@ impl ServerLeg {
     pub(crate) fn send(
         mut request: Request<ServerBody>,
         client: &Arc<Client>,
+        to: Destination,
         way: Arc<Way>,
         leave: Option<Arc<Leave>>,
     ) -> Self {
         informational::pass(&mut request, &client.link, leave.clone());
-        let asking = ask(request, Arc::clone(client), Arc::clone(&way));
+        let asking = ask(request, Arc::clone(client), to, Arc::clone(&way));
         Self { state: State::Asking(Box::pin(asking)), way, client: Some(Arc::clone(client)), connection: None, leave }
     }
 
@@ -195,15 +196,16 @@ fn sources<'a>(
 // === asking ===
 
 /// Sends the request and waits for the head, on a fresh connection if the kept one is no good.
-async fn ask(mut request: Request<ServerBody>, client: Arc<Client>, way: Arc<Way>) -> Reply {
+async fn ask(mut request: Request<ServerBody>, client: Arc<Client>, to: Destination, way: Arc<Way>) -> Reply {
     let run = Arc::clone(client.link.run());
     loop {
-        let mut connection = match client.slot.ready().await {
+        let kept = if to.fresh { None } else { client.slots[to.server].ready().await };
+        let mut connection = match kept {
             Some(kept) => kept,
-            None => match connection::connect(&run, &client).await {
+            None => match connection::connect(&run, &client, to).await {
                 Ok(fresh) => fresh,
                 Err(error) => {
-                    let fault = Fault::Unreachable { upstream: run.upstream.authority().to_owned(), error };
+                    let fault = Fault::Unreachable { upstream: run.upstreams[to.server].authority().to_owned(), error };
                     return Reply::Proxy(answer::refuse(&fault, request.into_body().id().await));
                 }
             },

@@ -53,7 +53,7 @@ impl Rim {
             dialled.send(theirs).unwrap();
             Box::pin(async { Ok(Box::new(ours) as Box<dyn Wire>) })
         });
-        let upstream = "http://127.0.0.1:1/mcp".parse().unwrap();
+        let upstream = vec!["http://127.0.0.1:1/mcp".parse().unwrap()];
         let hosts = Hosts::new(HostPolicy::Map, SocketAddr::from((Ipv4Addr::LOCALHOST, 2)), Vec::new());
         let run = Run::new(Engine::new(setup), records, Clock::tokio(), upstream, dial, hosts);
         let timed = Arc::clone(&run);

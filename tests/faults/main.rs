@@ -44,3 +44,5 @@ mod respond;
 mod resumable;
 #[cfg(test)]
 mod rewrite;
+#[cfg(test)]
+mod route;

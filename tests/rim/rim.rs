@@ -32,6 +32,7 @@ pub(crate) fn config(upstream: SocketAddr) -> Config {
     Config {
         listen: (Ipv4Addr::LOCALHOST, 0).into(),
         upstream: format!("http://{upstream}/mcp").parse().unwrap(),
+        others: Vec::new(),
         engine: Engine::new(Setup::default()),
         records: Box::new(|_| {}),
         host: HostPolicy::Map,

@@ -20,6 +20,8 @@ const SERVED: &str = "http://127.0.0.1:{port}/mcp";
 pub(super) struct Plan<'a> {
     pub(super) args: &'a RunArgs,
     pub(super) upstream: Upstream,
+    /// Further servers.
+    pub(super) others: Vec<Upstream>,
     /// The shell command that starts the server.
     pub(super) serve: Option<String>,
     pub(super) loaded: Loaded,
@@ -40,12 +42,13 @@ impl<'a> Plan<'a> {
             }
         };
         check::doubts(&loaded, err)?;
-        let (upstream, serve) = match target(args) {
-            Ok(target) => target,
+        let (mut upstreams, serve) = match target(args).and_then(|found| enough(&loaded, found)) {
+            Ok(found) => found,
             Err(exit) => return Ok(Err(exit)),
         };
+        let (upstream, others) = (upstreams.remove(0), upstreams);
         let seed = args.seed.unwrap_or_else(drawn);
-        Ok(Ok(Self { args, upstream, serve, loaded, seed, again: again(args, seed) }))
+        Ok(Ok(Self { args, upstream, others, serve, loaded, seed, again: again(args, seed) }))
     }
 
     /// The command with `{url}` filled in; empty: a run in the foreground.
@@ -84,11 +87,27 @@ fn load(scale: Scale, uses: &[String]) -> Result<Loaded, Vec<profile::Problem>> 
     if wrong.is_empty() { profile::load_at(scale, &parsed) } else { Err(wrong) }
 }
 
-/// The server's URL and the command that starts it, `{port}` filled in in both.
-fn target(args: &RunArgs) -> Result<(Upstream, Option<String>), Exit> {
-    let url = args.upstream.as_deref().unwrap_or(SERVED);
+/// The servers, at least one, and the command that starts the first.
+type Servers = (Vec<Upstream>, Option<String>);
+
+/// Whether there are as many servers as the rules need.
+fn enough(loaded: &Loaded, servers: Servers) -> Result<Servers, Exit> {
+    let there = servers.0.len();
+    let Some(rule) = loaded.rules.iter().find(|rule| rule.fault.servers() > there) else { return Ok(servers) };
+    let (needed, urls) = (rule.fault.servers(), " -u URL".repeat(rule.fault.servers().min(9)));
+    let name = &rule.name;
+    Err(Exit::because(
+        2,
+        format!("rule \"{name}\": `route` needs {needed} servers and was given {there}; write mishap run{urls}"),
+    ))
+}
+
+/// The servers' URLs and the command that starts the first, `{port}` filled in in all.
+fn target(args: &RunArgs) -> Result<Servers, Exit> {
+    let served_at = [SERVED.to_owned()];
+    let urls = if args.upstream.is_empty() { &served_at[..] } else { &args.upstream };
     let served = args.serve.as_deref().is_some_and(|command| command.contains("{port}"));
-    if url.contains("{port}") && !served {
+    if let Some(url) = urls.iter().find(|url| url.contains("{port}") && !served) {
         let advice = match args.serve {
             Some(_) => "put {port} where --serve takes its port, or give -u the server's URL",
             None => "write the server's port, or start the server with --serve 'CMD {port}'",
@@ -98,8 +117,9 @@ fn target(args: &RunArgs) -> Result<(Upstream, Option<String>), Exit> {
     let port =
         if served { free_port().map_err(|error| Exit::because(1, format!("no free port: {error}")))? } else { 0 };
     let filled = |text: &str| text.replace("{port}", &port.to_string());
-    let upstream = filled(url).parse().map_err(|error| Exit::because(2, format!("{error}")))?;
-    Ok((upstream, args.serve.as_deref().map(filled)))
+    let parsed = urls.iter().map(|url| filled(url).parse().map_err(|error| Exit::because(2, format!("{error}"))));
+    let upstreams = parsed.collect::<Result<Vec<Upstream>, Exit>>()?;
+    Ok((upstreams, args.serve.as_deref().map(filled)))
 }
 
 /// A seed from the system's randomness, short enough to be typed.
@@ -179,12 +199,39 @@ mod tests {
 
     #[test]
     fn a_server_started_here_is_expected_on_its_port_unless_the_url_says_otherwise() {
-        let (upstream, serve) = target(&args(&["--serve", "s --port {port}"])).expect("it has a port");
+        let (upstreams, serve) = target(&args(&["--serve", "s --port {port}"])).expect("it has a port");
+        let upstream = &upstreams[0];
         let port = upstream.authority().rsplit(':').next().unwrap_or_default().to_owned();
         assert_eq!(upstream.to_string(), format!("http://127.0.0.1:{port}/mcp"));
         assert_eq!(serve, Some(format!("s --port {port}")));
-        let (upstream, _) = target(&args(&["--serve", "s", "-u", "http://h:9/x"])).expect("the URL is whole");
-        assert_eq!(upstream.to_string(), "http://h:9/x");
+        let (upstreams, _) = target(&args(&["--serve", "s", "-u", "http://h:9/x"])).expect("the URL is whole");
+        assert_eq!(upstreams[0].to_string(), "http://h:9/x");
+    }
+
+    #[test]
+    fn a_rule_that_needs_another_server_says_what_to_write() {
+        let rule = |to| {
+            let scratch = std::env::temp_dir().join(format!("mishap-route-{}-{to}.toml", std::process::id()));
+            let text = format!(
+                "version = 1\nsummary = \"a test\"\n[[rule]]\nname = \"r\"\nmatch = {{ at = \"request\" }}\nroute = {to}\n"
+            );
+            std::fs::write(&scratch, text).expect("it can be written");
+            let loaded = profile::load(&[Use::plain(&scratch.to_string_lossy())]);
+            std::fs::remove_file(&scratch).expect("it is there");
+            loaded.expect("it is right")
+        };
+        let given = |loaded: &Loaded, urls: &[&str]| {
+            let words: Vec<&str> = urls.iter().flat_map(|url| ["-u", url]).collect();
+            let found = target(&args(&words)).expect("the URLs are right");
+            enough(loaded, found).map(|(upstreams, _)| upstreams.len()).map_err(|exit| exit.why.unwrap_or_default())
+        };
+        let (one, two) = (&["http://h:1/"][..], &["http://h:1/", "http://h:2/"][..]);
+        let loaded = rule("\"next\"");
+        let why = given(&loaded, one).expect_err("there is no other");
+        assert!(why.ends_with("needs 2 servers and was given 1; write mishap run -u URL -u URL"), "{why}");
+        assert_eq!(given(&loaded, two), Ok(2));
+        assert!(given(&rule("3"), two).expect_err("there is no third").contains("needs 3 servers and was given 2"));
+        assert_eq!(given(&rule("1"), one), Ok(1));
     }
 
     #[test]

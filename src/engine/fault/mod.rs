@@ -16,6 +16,7 @@ pub mod reorder;
 pub mod respond;
 pub mod resumable;
 pub mod rewrite;
+pub mod route;
 mod unbuilt;
 
 use super::condition::{Condition, Time};
@@ -68,8 +69,9 @@ faults! {
         Inject = inject,
         Move = moving,
         Resumable = resumable,
+        Route = route,
     }
-    unbuilt { THROTTLE, REFRAME, ROUTE, }
+    unbuilt { THROTTLE, REFRAME, }
 }
 
 /// The fault of that name.
@@ -173,6 +175,11 @@ pub(crate) trait Act {
         false
     }
 
+    /// How many servers it needs.
+    fn servers(&self) -> usize {
+        1
+    }
+
     /// Whether it wants the server to feel that something waits.
     fn presses(&self) -> bool {
         false
@@ -223,6 +230,10 @@ impl Fault {
 
     pub(super) fn told(&self, engine: &Engine, outcome: &Outcome<'_>) -> Option<Did> {
         self.acting().told(engine, outcome)
+    }
+
+    pub(crate) fn servers(&self) -> usize {
+        self.acting().servers()
     }
 
     pub(super) fn takes_the_blocks(&self) -> bool {

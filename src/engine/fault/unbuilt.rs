@@ -47,25 +47,6 @@ pub(super) static REFRAME: FaultTable = FaultTable {
     check: reframe,
 };
 
-/// `route`.
-pub(super) static ROUTE: FaultTable = FaultTable {
-    name: "route",
-    at: &[Request],
-    main: Some("to"),
-    doc: "sends a request to another server",
-    params: &[
-        field(
-            "to",
-            Kind::Either(&[Kind::Int(1, NO_LIMIT), Kind::Word(&["next", "other"])]),
-            Need::Required,
-            "which server",
-        ),
-        field("fresh", Kind::Bool, Need::Default("false"), "on a connection of its own"),
-    ],
-    make: None,
-    check: unchecked,
-};
-
 fn reframe(params: &Params, _: At, spot: &Spot, slips: &mut Complaints) {
     if params.which(&["split", "gap", "newline", "coalesce", "final-blank", "pad"]).is_empty() {
         slips.wrong(spot, "`reframe` changes nothing", "write one of split, newline, coalesce, final-blank, pad");
