@@ -46,3 +46,4 @@ mod resumable;
 mod rewrite;
 #[cfg(test)]
 mod route;
+mod two_legs;

@@ -67,8 +67,9 @@ fn fault(table: &FaultTable) -> Value {
     let bare = table.params.iter().all(|field| !matches!(field.need, Need::Required));
     let main = table.params.first().filter(|field| table.main == Some(field.key));
     let mut forms: Vec<Value> = bare.then(|| json!({ "const": true })).into_iter().collect();
-    forms.extend(main.map(|field| filled(value(&field.kind))));
+    forms.extend(main.map(|field| value(&field.kind)));
     forms.push(object(&[table.params]));
+    forms.push(json!({ "$ref": "#/$defs/filled" }));
     json!({ "description": table.doc, "anyOf": forms })
 }
 
