@@ -87,7 +87,7 @@ impl<'a> Cell<'a> {
             parts.push("`onerror`".to_owned());
         }
         if self.ask != Ask::Meanwhile {
-            let next = words::main(&self.settled("next"), &Seen::default());
+            let next = words::word(&self.settled("next"));
             // Where the session crashed, nothing else is to be expected.
             if next != "answered" && parts[0] != "crashed" {
                 parts.push(if next == "crashed" { next } else { format!("then {next}") });

@@ -12,7 +12,7 @@ mod words;
 pub(crate) use cell::{Ask, Cell};
 pub(crate) use committed::assert_is_committed;
 pub(crate) use seen::Seen;
-pub(crate) use words::assert_published;
+pub(crate) use words::{assert_published, word};
 
 /// The timeout, in milliseconds, of a request that is expected to be lost, and of one that measures how often a client
 /// reconnects meanwhile: several times the second that clients wait before they do.

@@ -21,6 +21,11 @@ pub(super) fn main(settled: &Value, seen: &Seen) -> String {
     }
 }
 
+/// The word for a request that has settled, whatever else was seen of it.
+pub(crate) fn word(settled: &Value) -> String {
+    main(settled, &Seen::default())
+}
+
 /// The code of a settled request's error, for the table.
 fn code_of(settled: &Value) -> String {
     match &settled["code"] {

@@ -27,12 +27,32 @@ pub(crate) enum Owner {
     Unknown,
 }
 
+/// The names of all clients, in the order of the tables' columns.
+const CLIENTS: [&str; 8] = [
+    "sdk 1.26.0",
+    "sdk 1.29.0",
+    "sdk 1.32.2",
+    "client 2.0.0",
+    "client 2.4.0",
+    "python 1.26.0",
+    "python 2.3.0",
+    "rmcp 3.11.0",
+];
+
 /// All clients, in the order of the tables' columns.
 pub(crate) fn clients() -> Vec<Client> {
-    let first = ["1.26.0", "1.29.0", "1.32.2"].map(|version| typescript("sdk", version, FIRST_SEES));
-    let second = ["2.0.0", "2.4.0"].map(|version| typescript("client", version, SECOND_SEES));
-    let python = [python("1.26.0", PYTHON_FIRST_SEES), python("2.3.0", PYTHON_SECOND_SEES)];
-    first.into_iter().chain(second).chain(python).chain([rmcp()]).collect()
+    CLIENTS.into_iter().map(client).collect()
+}
+
+/// The client of that name: package and version.
+pub(crate) fn client(name: &str) -> Client {
+    match name.split_once(' ').unwrap() {
+        ("sdk", version) => typescript("sdk", version, FIRST_SEES),
+        ("client", version) => typescript("client", version, SECOND_SEES),
+        ("python", version) if version.starts_with("1.") => python(version, PYTHON_FIRST_SEES),
+        ("python", version) => python(version, PYTHON_SECOND_SEES),
+        _ => rmcp(),
+    }
 }
 
 fn typescript(package: &str, version: &str, sees: &'static [&'static str]) -> Client {

@@ -10,7 +10,7 @@ mod process;
 
 use std::time::Duration;
 
-pub(crate) use clients::{Client, Owner, clients};
+pub(crate) use clients::{Client, Owner, client, clients};
 pub(crate) use driver::{Driver, node, node_dir};
 pub(crate) use mishap::{Mishap, Run, mishap};
 

@@ -116,6 +116,7 @@ async function onPost(req, res) {
         session.calls.set(body.id, call);
         res.once('close', () => say('post-closed', { tag, answered: call.answered }));
     }
+    if (body.method === 'notifications/initialized') say('initialized', { session: session.transport.sessionId });
     await session.transport.handleRequest(req, res, body);
 }
 
