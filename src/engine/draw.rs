@@ -112,6 +112,22 @@ mod tests {
         assert_eq!(order, (0..50).collect::<Vec<_>>());
     }
 
+    /// Evenly over all of it, whatever is drawn for: a draw that stayed on one side, or moved the middle, fails here.
+    #[test]
+    fn a_time_around_a_mean_is_drawn_evenly_from_mean_minus_to_mean_plus_jitter() {
+        let around = Time::Around(Duration::from_millis(100), Duration::from_millis(40));
+        let key = |n: usize| format!("s1/post:{n}/request#1");
+        let drawn: Vec<Duration> = (0..4_000).map(|n| Draw::new(7, "p/r", &key(n), "delay").time(&around)).collect();
+        let ms = |from: u128, to: u128| drawn.iter().filter(|it| (from..to).contains(&it.as_millis())).count();
+        assert_eq!(ms(60, 140) + drawn.iter().filter(|it| **it == Duration::from_millis(140)).count(), drawn.len());
+        for eighth in 0..8 {
+            let share = ms(60 + eighth * 10, 70 + eighth * 10);
+            assert!((400..600).contains(&share), "{share} of 4000 in eighth {eighth}");
+        }
+        let middle = drawn.iter().sum::<Duration>() / 4_000;
+        assert!(middle.abs_diff(Duration::from_millis(100)) < Duration::from_millis(2), "{middle:?}");
+    }
+
     #[test]
     fn jitter_larger_than_the_mean_is_never_below_zero() {
         let around = Time::Around(Duration::from_millis(1), Duration::from_secs(1));

@@ -35,14 +35,8 @@ pub enum Era {
 pub type Eras = BTreeMap<Era, BTreeSet<String>>;
 
 /// What was seen so far.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Seen(BTreeMap<Era, Bounded<String, ()>>);
-
-impl Default for Seen {
-    fn default() -> Self {
-        Self(BTreeMap::new())
-    }
-}
 
 impl Era {
     /// All of them.

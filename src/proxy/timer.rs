@@ -215,6 +215,33 @@ mod tests {
         assert_eq!(*order.lock().unwrap(), [3, 1, 0, 2]);
     }
 
+    // A broken build would let a wait end with another's: the thread sleeps for the first and wakes whoever is due.
+    #[tokio::test]
+    async fn of_many_waits_at_once_none_is_ever_early() {
+        let clock = Clock::system().unwrap();
+        let mut tasks = tokio::task::JoinSet::new();
+        for n in 0..400_u64 {
+            let clock = clock.clone();
+            // Spread over 12 ms and crowded together within a few microseconds, later ones before earlier ones.
+            let micros = (n * 7_919) % 12_000 + n % 3;
+            tasks.spawn(async move {
+                let due = Moment(clock.now().0 + Duration::from_micros(micros));
+                if n % 2 == 0 {
+                    clock.until(due).await;
+                } else {
+                    clock.after(Duration::from_micros(micros)).await;
+                }
+                let now = clock.now();
+                assert!(now >= due, "wait {n} of {micros} us: {now:?} is before {due:?}");
+                // One that begins when another has just ended is no shorter.
+                let due = Moment(now.0 + Duration::from_micros(n % 97));
+                clock.until(due).await;
+                assert!(clock.now() >= due);
+            });
+        }
+        assert_eq!(tasks.join_all().await.len(), 400);
+    }
+
     // A broken build would keep a wait that nobody awaits, and its waker.
     #[tokio::test]
     async fn a_dropped_wait_leaves_the_queue() {
