@@ -37,7 +37,6 @@ fn all_but_these_load_today() {
 
 /// The examples that need something which is not built yet.
 const NOT_TODAY: &[&str] = &[
-    "200-notifications-in-one-write-as-delete-is-sent",
     "a-cancel-for-the-id-of-a-request-that-has-not-come-yet",
     "a-second-initialize-on-a-live-session",
     "a-tools-call-is-never-sent-twice",
@@ -47,7 +46,6 @@ const NOT_TODAY: &[&str] = &[
     "get-cut-towards-the-client-only-at-the-moment-a-call-is-in-flight",
     "get-zombie-whole",
     "modern-era-closing-the-reply-stream-is-the-cancel-and-it-never-reaches-the-server",
-    "no-blank-line-after-the-answer-stream-stays-open",
     "no-more-than-4-gets-in-any-10-s",
     "no-second-initialize",
     "nothing-is-left-open-at-the-end-and-the-session-was-deleted",
@@ -56,7 +54,6 @@ const NOT_TODAY: &[&str] = &[
     "resumes-stay-empty-until-the-cancel-then-the-real-answer-comes",
     "session-forgotten-whole",
     "sse-awkward-events",
-    "sse-reframed",
     "sse-retry-values",
     "the-client-resumes-within-5-s-of-the-cut-from-the-last-event-it-was-given",
     "the-dead-session-id-is-not-used-again",

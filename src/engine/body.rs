@@ -179,7 +179,9 @@ impl Engine {
 
     /// A LF whose CR had ended a block goes where its block goes.
     fn late(&mut self, now: Moment, id: ExchangeId, lf: Bytes) {
-        let Some(exchange) = self.exchanges.get_mut(&id) else { return };
+        let Some(exchange) = self.exchanges.get_mut(&id).filter(|exchange| exchange.late == Late::Follows) else {
+            return;
+        };
         let last = exchange.last_block;
         let waiting = exchange.down.parcels.iter_mut().rev().find(|parcel| parcel.seq == last);
         if let Some(Out::Bytes(bytes)) = waiting.map(|parcel| {
@@ -192,7 +194,7 @@ impl Engine {
         }) {
             *bytes = [&bytes[..], &lf[..]].concat().into();
             exchange.down.bytes += lf.len();
-        } else if exchange.late == Late::Follows {
+        } else {
             self.pass_bytes(now, id, lf, Vec::new());
         }
     }

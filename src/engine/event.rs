@@ -266,11 +266,22 @@ pub enum Command {
         identity: bool,
         /// A body to send in place of the one that came.
         body: Option<Bytes>,
+        /// Only the head goes now, and `unit` is reported when that is written: the body follows with [`Command::Send`].
+        parted: bool,
         /// Changed headers, in the order in which they are changed; after the proxy's own mapping.
         headers: Vec<HeaderEdit>,
         /// Send no more of the body than so many bytes, and leave the request unfinished: it is reported when these are
         /// written.
         part: Option<u64>,
+    },
+    /// Send so many more bytes of a request's body, in a write of their own.
+    Send {
+        /// The exchange.
+        exchange: ExchangeId,
+        /// How many; together they are the body.
+        length: usize,
+        /// Reported when they are written.
+        unit: UnitId,
     },
     /// Send the answer's head.
     Head {

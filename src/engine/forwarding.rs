@@ -16,6 +16,8 @@ pub(super) struct Sent {
     pub(super) body: Option<Bytes>,
     /// How much of it, if not all.
     pub(super) part: Option<u64>,
+    /// Whether it goes piece by piece.
+    pub(super) parted: bool,
 }
 
 impl Engine {
@@ -33,7 +35,7 @@ impl Engine {
             point.bytes = part.unwrap_or(0) as u64;
         }
         let unit = self.fly(id, parcel.points, Job::Half(rule));
-        self.forward(now, id, unit, Sent { body, part: part.map(|part| part as u64) });
+        self.forward(now, id, unit, Sent { body, part: part.map(|part| part as u64), parted: false });
     }
 
     /// How long a request's body is; one beyond the peek cap has said so, or is not known.
@@ -44,7 +46,7 @@ impl Engine {
         if known > 0 { known } else { announced().unwrap_or(0) }
     }
 
-    pub(super) fn forward(&mut self, now: Moment, id: ExchangeId, unit: UnitId, Sent { body, part }: Sent) {
+    pub(super) fn forward(&mut self, now: Moment, id: ExchangeId, unit: UnitId, Sent { body, part, parted }: Sent) {
         let identity = self.asks_identity(id);
         if identity && !std::mem::replace(&mut self.notebook.identity, true) {
             let key = self.key_of(id);
@@ -56,7 +58,7 @@ impl Engine {
         let to = self.destination(id);
         let change = self.exchanges.get(&id).and_then(|exchange| exchange.change.as_ref());
         let headers = change.map(|change| change.edits.headers.clone()).unwrap_or_default();
-        self.out.push(Command::Forward { exchange: id, unit, to, identity, body, headers, part });
+        self.out.push(Command::Forward { exchange: id, unit, to, identity, body, parted, headers, part });
         if let Some(exchange) = self.exchanges.get_mut(&id) {
             exchange.server = ServerLeg::Open;
             exchange.request_body = Bytes::new();

@@ -4,6 +4,8 @@
 //! it stays until it is reported, so that what it releases goes first, however the server's bytes were cut into pieces.
 //! The one rule it keeps: where nothing looks out for a unit, nothing stays behind it.
 
+use std::time::Duration;
+
 use super::condition::{Leg, Same};
 use super::engine::Engine;
 use super::event::{ExchangeId, Moment, UnitId};
@@ -43,17 +45,30 @@ impl Engine {
 
     /// Nothing more leaves this stream before the unit has passed.
     pub(super) fn guard(&mut self, on: ExchangeId, unit: UnitId) {
-        if let Some(lane) = self.lane(LaneId::Down(on)) {
-            lane.guard = Some(unit);
+        self.guard_lane(LaneId::Down(on), unit, Duration::ZERO);
+    }
+
+    /// The same, and no byte leaves before so long has gone by since. A later unit stands for those before it.
+    pub(super) fn guard_lane(&mut self, id: LaneId, unit: UnitId, gap: Duration) {
+        if let Some(lane) = self.lane(id) {
+            lane.guard = lane.guard.max(Some(unit));
+            if gap > Duration::ZERO {
+                lane.outlet.get_or_insert_default().gap = gap;
+            }
         }
     }
 
     /// A unit has passed, or never will: what stood behind it leaves no earlier than what it released.
     pub(super) fn unguard(&mut self, now: Moment, on: ExchangeId, unit: UnitId) {
-        if let Some(lane) = self.lane(LaneId::Down(on)).filter(|lane| lane.guard == Some(unit)) {
-            lane.guard = None;
-            lane.floor = now;
-            self.stirred = true;
+        for id in [LaneId::Up(on), LaneId::Down(on)] {
+            if let Some(lane) = self.lane(id).filter(|lane| lane.guard == Some(unit)) {
+                lane.guard = None;
+                lane.floor = now;
+                if let Some(outlet) = &mut lane.outlet {
+                    outlet.closed = now + std::mem::take(&mut outlet.gap);
+                }
+                self.stirred = true;
+            }
         }
     }
 

@@ -45,19 +45,19 @@ pub(super) enum Job {
 impl Engine {
     /// A parcel's turn has come.
     pub(super) fn leave(&mut self, now: Moment, id: LaneId, mut parcel: Parcel) {
-        if let Some(front) = self.portion(id, &mut parcel) {
-            self.put_back(id, std::mem::replace(&mut parcel, front));
+        if self.instead(&parcel.cuts).is_none() {
+            let Some(portion) = self.portion(id, parcel) else { return };
+            parcel = portion;
         }
         let cuts = std::mem::take(&mut parcel.cuts);
         if let Some(lane) = self.lane(id).filter(|_| parcel.piece != Piece::Whole) {
             lane.torn = parcel.piece == Piece::Begun;
         }
-        let instead =
-            cuts.iter().find(|cut| !cut.later).filter(|cut| self.plan.rules[cut.rule].rule.fault.stands_in_for());
-        match (id, instead) {
+        match (id, self.instead(&cuts)) {
             (LaneId::Up(exchange), Some(cut)) if matches!(parcel.out, Out::Forward(_)) && self.is_inside(cut.rule) => {
                 self.send_half(now, exchange, cut.rule, parcel);
             }
+            (LaneId::Up(exchange), None) if matches!(parcel.out, Out::Bytes(_)) => self.send(exchange, parcel, cuts),
             (LaneId::Conn(conn), _) => self.leave_connection(now, conn, &parcel, &cuts),
             (LaneId::Up(exchange) | LaneId::Down(exchange), Some(cut)) => {
                 self.cut_instead(now, exchange, cut.rule, parcel);
@@ -69,6 +69,11 @@ impl Engine {
 
     fn is_inside(&self, rule: usize) -> bool {
         matches!(&self.plan.rules[rule].rule.fault, Fault::Cut(Cut { place: Place::Inside(_), .. }))
+    }
+
+    /// What happens in the place of a parcel.
+    fn instead<'a>(&self, cuts: &'a [CutPlan]) -> Option<&'a CutPlan> {
+        cuts.iter().find(|cut| !cut.later).filter(|cut| self.plan.rules[cut.rule].rule.fault.stands_in_for())
     }
 
     fn leave_connection(&mut self, now: Moment, conn: ConnId, parcel: &Parcel, cuts: &[CutPlan]) {
@@ -129,8 +134,13 @@ impl Engine {
                     return self.serve(now, id, place, &parcel.points, &cuts);
                 }
                 let unseen = cuts.is_empty() && self.may_relay(id);
-                let unit = self.fly(id, parcel.points, Job::Forward(cuts));
-                self.forward(now, id, unit, Sent { body, part: None });
+                let parts = self.parted_request(now, id, body.as_ref());
+                let parted = parts.is_some();
+                let unit = match parts {
+                    Some(whole) => self.fly_head(id, whole, parcel.points, cuts),
+                    None => self.fly(id, parcel.points, Job::Forward(cuts)),
+                };
+                self.forward(now, id, unit, Sent { body, part: None, parted });
                 if unseen {
                     self.out.push(Command::Relay { exchange: id });
                 }
@@ -142,6 +152,7 @@ impl Engine {
                 if guards {
                     self.guard(id, unit);
                 }
+                self.part_head(LaneId::Down(id), unit);
                 let (mut made, mut edits) = (None, HeadEdits::default());
                 if let Some(exchange) = self.exchanges.get_mut(&id) {
                     exchange.head_left = true;
@@ -154,7 +165,7 @@ impl Engine {
                 self.out.push(Command::Head { exchange: id, unit, rechunk, edits, made });
             }
             Out::Gate(rule) => self.open_body(id, rule),
-            Out::Bytes(bytes) => self.let_write(now, id, (parcel.seq, parcel.ready), bytes, parcel.points),
+            Out::Bytes(_) => self.let_write(now, id, parcel),
             Out::End(ending) => {
                 // What could only have gone inside a block that never became whole.
                 self.discard_all(now, LaneId::Down(id), PointFate::Gone);
@@ -169,7 +180,7 @@ impl Engine {
     }
 
     /// What was split from a parcel that leaves is the next to leave.
-    fn put_back(&mut self, id: LaneId, rest: Parcel) {
+    pub(super) fn put_back(&mut self, id: LaneId, rest: Parcel) {
         let Some(lane) = self.lane(id) else { return };
         lane.put_back(rest);
         self.busy.insert(id);
@@ -177,19 +188,13 @@ impl Engine {
     }
 
     /// Writes bytes to the client, up to a unit that something waits to see: the rest stays until it has passed.
-    fn let_write(
-        &mut self,
-        now: Moment,
-        id: ExchangeId,
-        of: (u64, Moment),
-        mut bytes: Bytes,
-        mut points: Vec<(usize, Point)>,
-    ) {
+    fn let_write(&mut self, now: Moment, id: ExchangeId, parcel: Parcel) {
+        let Parcel { seq, ready, mut points, apart, out: Out::Bytes(mut bytes), .. } = parcel else { return };
         let guarding = points.iter().position(|(_, point)| self.is_looked_for(id, point));
         if let Some(place) = guarding {
             let end = points[place].0;
             let behind = points.split_off(place + 1).into_iter().map(|(at, point)| (at - end, point)).collect();
-            let rest = Parcel::of_bytes(of.0, of.1, bytes.split_off(end), behind);
+            let rest = Parcel::of_bytes(seq, ready, bytes.split_off(end), behind);
             if rest.bytes() > 0 {
                 self.put_back(LaneId::Down(id), rest);
             }
@@ -198,6 +203,28 @@ impl Engine {
         if let Some(unit) = last.filter(|_| guarding.is_some()) {
             self.guard(id, unit);
         }
+        if let Some(gap) = apart {
+            self.stand_apart(id, gap);
+        }
+    }
+
+    /// What was just written leaves by itself: nothing goes behind it before it is written and so long has gone by.
+    fn stand_apart(&mut self, id: ExchangeId, gap: Duration) {
+        let last = |command: Option<&Command>| match command {
+            Some(Command::Write { exchange, bytes, marks }) if *exchange == id => {
+                Some((bytes.len(), marks.last().filter(|mark| mark.end == bytes.len()).map(|mark| mark.unit)))
+            }
+            // It was cut off.
+            _ => None,
+        };
+        let Some((end, unit)) = last(self.out.last()) else { return };
+        let unit = unit.unwrap_or_else(|| self.fly(id, Vec::new(), Job::Write));
+        if let Some(Command::Write { marks, .. }) = self.out.last_mut()
+            && marks.last().is_none_or(|mark| mark.end < end)
+        {
+            marks.push(Mark { end, unit });
+        }
+        self.guard_lane(LaneId::Down(id), unit, gap);
     }
 
     /// Writes bytes to the client; those that stood side by side when they came go in one write.

@@ -101,6 +101,7 @@ impl Engine {
     pub(super) fn decided(&mut self, now: Moment, mut own: Made) -> Decided {
         let outer = std::mem::take(&mut self.around);
         self.decide(now, &mut own.lane, &mut own.parcel);
+        self.shape_all(own.lane, &mut own.parcel);
         let Around { before, behind } = std::mem::replace(&mut self.around, outer);
         let behind = behind.into_iter().map(|made| self.decided(now, made)).collect::<Vec<_>>();
         Decided { before, own, behind: behind.into_iter().flat_map(Decided::all).collect() }

@@ -52,6 +52,7 @@ mod passing;
 mod plan;
 mod renaming;
 mod schedule;
+mod sending;
 mod session;
 mod sighting;
 mod silence;

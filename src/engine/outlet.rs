@@ -1,61 +1,46 @@
-//! The way of a body's bytes out of their queue: what is collected before it may leave.
+//! The way of a body's bytes out of their queue: what is collected before it leaves, and in which pieces it does.
 //!
 //! It comes after all waits: only what could leave is collected, so that no time is added to another's (rule R17). The one
 //! rule it keeps: no byte is lost, added or changed here, and none passes another.
 
+mod keep;
+mod parting;
+
 use std::time::Duration;
+
+pub(super) use keep::{Keep, Of};
+pub(super) use parting::Parting;
 
 use super::engine::Engine;
 use super::event::{ExchangeId, Moment};
+use super::leave::Job;
 use super::record::Opened;
-use super::unit::{Lane, LaneId, Out, Parcel, Point};
+use super::unit::{Lane, LaneId, Out, Parcel};
 
 /// How the bytes of a body leave their queue.
 #[derive(Debug, Default)]
 pub(super) struct Outlet {
-    /// What collects them, each for a rule.
-    keeps: Vec<Keep>,
+    /// What collects them.
+    pub(super) keeps: Vec<Keep>,
+    /// Into which pieces all of them part.
+    pub(super) partings: Vec<Parting>,
+    /// The time between the piece that leaves and the next.
+    pub(super) gap: Duration,
+    /// Before this moment no byte leaves.
+    pub(super) closed: Moment,
+    /// Rules that give each event of the body another form, and whether they have given one.
+    pub(super) shapes: Vec<(usize, bool)>,
     /// The timer that is set for it.
     timer: Option<Moment>,
-}
-
-/// Bytes are collected before they leave.
-#[derive(Debug)]
-pub(super) struct Keep {
-    rule: usize,
-    /// The head at which the rule fired.
-    head: Point,
-    /// In blocks of so many bytes.
-    size: usize,
-    /// How long bytes wait at most for more.
-    limit: Duration,
-    /// Whether the head waits with the first of them.
-    withholds_head: bool,
-    /// How many bytes may leave.
-    credit: usize,
-    /// Since when bytes have waited for more.
-    since: Option<Moment>,
-    /// Whether it has ever kept something.
-    effective: bool,
-}
-
-/// What of a queue could leave, did nothing collect it.
-#[derive(Debug, Default)]
-struct Ready {
-    bytes: usize,
-    /// Whether nothing will come behind it.
-    last: bool,
-    /// Whether a head stands in it.
-    head: bool,
 }
 
 // === Outlet ===
 
 impl Outlet {
     /// Whether this parcel, the first that could leave, may.
-    pub(super) fn lets_go(&self, parcel: &Parcel) -> bool {
+    pub(super) fn lets_go(&self, now: Moment, parcel: &Parcel) -> bool {
         match &parcel.out {
-            Out::Bytes(bytes) => self.portion(bytes.len()) > 0,
+            Out::Bytes(bytes) => self.closed <= now && self.portion(bytes.len()) > 0,
             Out::Head => !self.keeps.iter().any(|keep| keep.withholds_head && keep.credit == 0),
             _ => true,
         }
@@ -71,58 +56,30 @@ impl Outlet {
         self.keeps.iter().any(|keep| keep.credit == 0)
     }
 
-    fn took(&mut self, len: usize) {
-        for keep in &mut self.keeps {
-            keep.credit -= len;
-        }
-    }
-}
-
-impl Keep {
-    pub(super) fn new(rule: usize, head: Point, size: usize, limit: Duration, withholds_head: bool) -> Self {
-        Self { rule, head, size, limit, withholds_head, credit: 0, since: None, effective: false }
+    /// The gap behind a head that leaves apart from its body.
+    pub(super) fn parts_head(&self) -> Option<Duration> {
+        self.partings.iter().map(|parting| parting.gap).max()
     }
 
-    /// Counts what has come up. Returns whether its limit is over.
-    fn count(&mut self, now: Moment, ready: &Ready) -> bool {
-        if ready.last {
-            (self.credit, self.since, self.withholds_head) = (ready.bytes, None, false);
-        } else if self.credit == 0 && ready.bytes >= self.size {
-            (self.credit, self.since) = (ready.bytes / self.size * self.size, None);
-        } else if self.credit == 0 && (ready.bytes > 0 || ready.head && self.withholds_head) {
-            self.since.get_or_insert(now);
-        }
-        self.due().is_some_and(|due| due <= now)
-    }
-
-    fn due(&self) -> Option<Moment> {
-        self.since.map(|since| since + self.limit)
-    }
-}
-
-impl Ready {
-    fn of(lane: &Lane, now: Moment) -> Self {
-        let mut ready =
-            Self { last: matches!(lane.parcels.back(), Some(Parcel { out: Out::End(_), .. })), ..Self::default() };
-        for parcel in &lane.parcels {
-            if parcel.waits.is_empty() && parcel.ready <= now {
-                ready.bytes += parcel.bytes();
-                ready.head |= matches!(parcel.out, Out::Head);
-            } else if !parcel.overtake {
-                break;
-            }
-        }
-        ready
+    /// When it is to be asked again.
+    fn due(&self, now: Moment) -> Option<Moment> {
+        let closed = Some(self.closed).filter(|closed| *closed > now);
+        self.keeps.iter().filter_map(Keep::due).chain(closed).min()
     }
 }
 
 // === Engine ===
 
 impl Engine {
-    /// The body behind this head leaves only in blocks of so many bytes.
-    pub(super) fn collect_bytes(&mut self, id: ExchangeId, keep: Keep) {
-        if let Some(lane) = self.lane(LaneId::Down(id)) {
-            lane.outlet.get_or_insert_default().keeps.push(keep);
+    pub(super) fn outlet(&mut self, id: LaneId) -> Option<&mut Outlet> {
+        self.lane(id).map(|lane| &mut **lane.outlet.get_or_insert_default())
+    }
+
+    /// Collects what leaves a queue, unless its rule does already.
+    pub(super) fn collect_at(&mut self, id: LaneId, keep: Keep) {
+        let outlet = self.outlet(id);
+        if let Some(outlet) = outlet.filter(|outlet| !outlet.keeps.iter().any(|other| other.is_same(&keep))) {
+            outlet.keeps.push(keep);
         }
     }
 
@@ -130,19 +87,18 @@ impl Engine {
     pub(super) fn tend_outlet(&mut self, now: Moment, id: LaneId) {
         let Some(lane) = self.lane(id) else { return };
         let Some(mut outlet) = lane.outlet.take() else { return };
-        let ready = Ready::of(lane, now);
         let (mut kept, mut late) = (Vec::new(), Vec::new());
         outlet.keeps.retain_mut(|keep| {
-            let over = keep.count(now, &ready);
-            if keep.since.is_some() && !std::mem::replace(&mut keep.effective, true) {
+            let over = keep.count(now, lane);
+            if (keep.since.is_some() || over) && !std::mem::replace(&mut keep.effective, true) {
                 kept.push(keep.rule);
             }
             if over {
-                late.push((keep.rule, keep.head.clone()));
+                late.push((keep.rule, keep.point.clone()));
             }
             !over
         });
-        let due = outlet.keeps.iter().filter_map(Keep::due).min();
+        let due = outlet.due(now);
         let before = std::mem::replace(&mut outlet.timer, due);
         lane.outlet = Some(outlet);
         if due != before {
@@ -155,14 +111,66 @@ impl Engine {
         }
     }
 
-    /// Takes what of a parcel may leave from it; `None`: all of it.
-    pub(super) fn portion(&mut self, id: LaneId, parcel: &mut Parcel) -> Option<Parcel> {
-        let Out::Bytes(bytes) = &parcel.out else { return None };
-        let whole = bytes.len();
-        let outlet = self.lane(id)?.outlet.as_mut()?;
-        let len = outlet.portion(whole);
-        outlet.took(len);
-        (len < whole).then(|| parcel.take_front(len)).flatten()
+    /// What of a parcel leaves now; the rest is put back, and so is all of it where something must have left first.
+    pub(super) fn portion(&mut self, id: LaneId, mut parcel: Parcel) -> Option<Parcel> {
+        let Out::Bytes(bytes) = &parcel.out else { return Some(parcel) };
+        let lane = self.lane_of(id)?;
+        if lane.outlet.is_none() && parcel.parting.is_none() {
+            return Some(parcel);
+        }
+        if let Some(unit) = parcel.parting.as_ref().filter(|parting| parting.is_fresh()).and_then(|_| self.flying(id)) {
+            // What stands before the first piece leaves apart from it.
+            self.guard_lane(id, unit, Duration::ZERO);
+            self.put_back(id, parcel);
+            return None;
+        }
+        let (whole, bytes) = (bytes.len(), bytes.clone());
+        let place = self.looked_for(id, &parcel).unwrap_or(whole);
+        let outlet = self.outlet(id)?;
+        let most = outlet.portion(place);
+        let mut partings: Vec<&mut Parting> = outlet.partings.iter_mut().chain(parcel.parting.as_mut()).collect();
+        let ends = partings.iter().filter_map(|parting| parting.next(&bytes));
+        let end = ends.min().filter(|end| *end <= most);
+        let len = end.unwrap_or(most);
+        let (mut gap, mut parted) = (None, Vec::new());
+        for parting in &mut partings {
+            let ends = parting.next(&bytes) == Some(len);
+            let begins = parting.is_of_head() && parting.is_fresh();
+            if ends {
+                gap = gap.max(Some(parting.gap));
+            }
+            if (begins || ends && len < whole) && !std::mem::replace(&mut parting.effective, true) {
+                parted.push(parting.rule);
+            }
+            parting.took(len);
+        }
+        for keep in &mut outlet.keeps {
+            keep.credit -= len;
+        }
+        // The last piece of a block is apart from what follows.
+        let last = parcel.parting.as_ref().filter(|_| len == whole).map(|parting| parting.gap);
+        let apart = gap.or(last);
+        parted.into_iter().for_each(|rule| self.effective(rule));
+        if len < whole
+            && let Some(front) = parcel.take_front(len)
+        {
+            self.put_back(id, std::mem::replace(&mut parcel, front));
+        }
+        Some(Parcel { apart, ..parcel })
+    }
+
+    /// The unit on its way on this leg that was let go last.
+    fn flying(&self, id: LaneId) -> Option<super::event::UnitId> {
+        let LaneId::Down(id) = id else { return None };
+        let on = self.flights.iter().rev();
+        let mut on = on.filter(|(_, flight)| flight.exchange == id && matches!(flight.job, Job::Write));
+        on.next().map(|(unit, _)| *unit)
+    }
+
+    /// Where in a parcel the first unit ends for which something looks out.
+    fn looked_for(&self, id: LaneId, parcel: &Parcel) -> Option<usize> {
+        let LaneId::Down(id) = id else { return None };
+        parcel.points.iter().find(|(end, point)| *end > 0 && self.is_looked_for(id, point)).map(|(end, _)| *end)
     }
 
     /// Nothing leaves a queue any more.

@@ -168,12 +168,17 @@ impl Engine {
         for lane in [LaneId::Down(id), LaneId::Up(id)] {
             self.discard_all(now, lane, PointFate::Gone);
         }
+        // What is left to do for the server waits for no part of the request.
+        if let Some(lane) = self.lane(LaneId::Up(id)) {
+            lane.guard = None;
+        }
         self.ground(id, PointFate::Gone, |job| matches!(job, Job::Write | Job::Finish));
         self.client_over(now, id);
     }
 
     /// The proxy answers for a server that could not be reached: the request that was let go never was written.
     pub(super) fn unreached(&mut self, id: ExchangeId) {
+        self.drop_pieces(id);
         self.ground(id, PointFate::Gone, |job| matches!(job, Job::Forward(_) | Job::Half(_)));
     }
 
@@ -220,7 +225,8 @@ impl Engine {
     /// Both legs are over while the request still was on its way: the server did not read it to its end.
     fn give_up_sending(&mut self, id: ExchangeId) {
         let over = |exchange: &Exchange| exchange.client != ClientLeg::Open && exchange.server == ServerLeg::Over;
-        if !self.exchanges.get(&id).is_some_and(|exchange| exchange.flying > 0 && over(exchange)) {
+        let sends = |exchange: &Exchange| exchange.flying > 0 || !exchange.up.is_empty();
+        if !self.exchanges.get(&id).is_some_and(|exchange| sends(exchange) && over(exchange)) {
             return;
         }
         let mut flying = self.flights.values().filter(|flight| flight.exchange == id);

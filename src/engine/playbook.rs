@@ -18,6 +18,7 @@ mod holds;
 mod moves;
 mod outcomes;
 mod properties;
+mod reframes;
 mod resumes;
 mod rewrites;
 mod routes;
@@ -60,6 +61,11 @@ pub(crate) struct Seen {
     pub(crate) body: Vec<u8>,
     /// How many writes made the body.
     pub(crate) writes: usize,
+    /// Each of them.
+    pub(crate) pieces: Vec<Bytes>,
+    /// What of a request that leaves in parts has not left, and what has.
+    unsent: Bytes,
+    pub(crate) sends: Vec<Bytes>,
     pub(crate) ending: Option<Ending>,
     pub(crate) inside: Option<Inside>,
     pub(crate) server: Option<Fate>,
@@ -364,14 +370,23 @@ impl Play {
                 let body = RequestBody::Whole(self.seen[&exchange].request.clone());
                 vec![Event::Request { exchange, body }]
             }
-            Command::Forward { exchange, unit, to, identity, body, headers, part } => {
+            Command::Forward { exchange, unit, to, identity, body, parted, headers, part } => {
                 let seen = self.note("forward", exchange);
                 (seen.to, seen.request_edits) = (to, headers);
                 seen.identity = identity;
                 let mut body = body.unwrap_or_else(|| seen.request.clone());
                 part.iter().for_each(|part| body.truncate(usize::try_from(*part).expect("a test's body is small")));
-                (seen.half, seen.forwarded) = (part.is_some(), Some(body));
+                seen.half = part.is_some();
+                (seen.forwarded, seen.unsent) =
+                    if parted { (Some(Bytes::new()), body) } else { (Some(body), Bytes::new()) };
                 if self.refuses { Vec::new() } else { vec![Event::Passed { unit }] }
+            }
+            Command::Send { exchange, length, unit } => {
+                let seen = self.note("send", exchange);
+                let piece = seen.unsent.split_to(length);
+                seen.forwarded = Some([&seen.forwarded.take().unwrap_or_default()[..], &piece].concat().into());
+                seen.sends.push(piece);
+                vec![Event::Passed { unit }]
             }
             Command::Head { exchange, unit, rechunk, edits, made } => {
                 let seen = self.note("head", exchange);
@@ -417,6 +432,7 @@ impl Play {
         assert!(!bytes.is_empty() && seen.sent_head.is_some() && !seen.relayed);
         seen.body.extend_from_slice(bytes);
         seen.writes += 1;
+        seen.pieces.push(bytes.clone());
         let units: Vec<UnitId> = marks.iter().map(|mark| mark.unit).collect();
         assert!(marks.is_sorted_by_key(|mark| mark.end) && marks.iter().all(|mark| mark.end <= bytes.len()));
         self.written(exchange, &units)

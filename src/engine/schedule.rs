@@ -195,7 +195,7 @@ fn leavers_of(now: Moment, lane: &Lane, mut leaver: impl FnMut((Moment, u64), u6
             }
             if let Some(outlet) = &lane.outlet {
                 // One at a time: what leaves may use up what others would need.
-                if outlet.lets_go(parcel) {
+                if outlet.lets_go(now, parcel) {
                     leaver((ready.max(parcel.ready), parcel.seq), parcel.seq);
                 }
                 return;

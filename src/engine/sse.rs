@@ -8,6 +8,7 @@
 //! that carries nothing.
 
 mod fields;
+mod shape;
 #[cfg(test)]
 mod tests;
 
@@ -15,6 +16,7 @@ use bytes::{Bytes, BytesMut};
 use memchr::memchr2;
 
 pub use fields::{block_of, data_of, event_of, with_data, with_field};
+pub use shape::{with_line_ends, with_spaces, without_blank};
 
 /// The largest block that is kept whole, in bytes; a longer one is returned in [`Frame::Part`]s. Above what the SDKs
 /// themselves accept (rmcp: 16 MiB an event).

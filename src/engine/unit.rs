@@ -5,11 +5,12 @@
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 
 use super::event::{ConnId, Ending, ExchangeId, Moment, UnitId};
-use super::outlet::Outlet;
+use super::outlet::{Outlet, Parting};
 use super::owner::{Belongs, Spoken};
 use super::plan::Plan;
 use super::record::PointFate;
@@ -179,6 +180,10 @@ pub(super) struct Parcel {
     pub(super) overtake: bool,
     /// What became of it, if a rule took it away for good.
     pub(super) lost: Option<PointFate>,
+    /// Into which pieces it parts when it leaves.
+    pub(super) parting: Option<Parting>,
+    /// Nothing leaves behind it before it was written and so long has gone by.
+    pub(super) apart: Option<Duration>,
     /// What goes into the queue right behind it.
     pub(super) behind: Vec<Parcel>,
     /// When its last wait ended, or a delay will have; its arrival if it had none.
@@ -228,10 +233,22 @@ impl Parcel {
 
     /// Bytes with the points that end in them.
     pub(super) fn of_bytes(seq: u64, ready: Moment, bytes: Bytes, points: Vec<(usize, Point)>) -> Self {
-        let (out, piece) = (Out::Bytes(bytes), Piece::Whole);
-        let (waits, cuts) = (Vec::new(), Vec::new());
-        let behind = Vec::new();
-        Self { seq, out, piece, points, waits, cuts, overtake: false, lost: None, behind, ready, timer: None }
+        let out = Out::Bytes(bytes);
+        Self {
+            seq,
+            out,
+            piece: Piece::Whole,
+            points,
+            waits: Vec::new(),
+            cuts: Vec::new(),
+            overtake: false,
+            lost: None,
+            parting: None,
+            apart: None,
+            behind: Vec::new(),
+            ready,
+            timer: None,
+        }
     }
 
     /// A gate of a rule before the body behind this head.

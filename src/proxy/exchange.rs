@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::Waker;
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -45,6 +45,10 @@ struct State {
     /// The server's leg was ended by command: what it shows from now on is our own doing.
     severed: bool,
     waker: Option<Waker>,
+    /// How many more bytes of the request's body may leave, piece by piece.
+    sends: VecDeque<(usize, UnitId)>,
+    /// Of the connection that sends it.
+    sender: Option<Waker>,
 }
 
 /// Leave to send the request.
@@ -54,6 +58,7 @@ pub(crate) struct Forward {
     pub(crate) to: Destination,
     pub(crate) identity: bool,
     pub(crate) body: Option<Bytes>,
+    pub(crate) parted: bool,
     pub(crate) headers: Vec<HeaderEdit>,
     /// How much of the body leaves, if not all of it.
     pub(crate) part: Option<u64>,
@@ -135,6 +140,14 @@ impl Exchange {
         self.put(|state| state.forward = Some(forward));
     }
 
+    pub(crate) fn send(&self, length: usize, unit: UnitId) {
+        let mut state = self.state();
+        state.sends.push_back((length, unit));
+        if let Some(waker) = state.sender.take() {
+            waker.wake();
+        }
+    }
+
     pub(crate) fn allow_head(&self, head: Head) {
         self.put(|state| state.head = Some(head));
     }
@@ -204,6 +217,18 @@ impl Exchange {
     /// Takes the head that a rule made, if it is to leave.
     pub(crate) fn take_made(&self) -> Option<Head> {
         self.state().head.take_if(|head| head.made.is_some())
+    }
+
+    /// Takes leave to send the next piece of the request's body.
+    pub(crate) fn poll_send(&self, cx: &mut Context<'_>) -> Poll<(usize, UnitId)> {
+        let mut state = self.state();
+        match state.sends.pop_front() {
+            Some(piece) => Poll::Ready(piece),
+            None => {
+                state.sender = Some(cx.waker().clone());
+                Poll::Pending
+            }
+        }
     }
 
     pub(crate) fn take_head(&self) -> Option<Head> {

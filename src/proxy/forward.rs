@@ -119,7 +119,7 @@ async fn engage(client: Arc<Client>, request: Request<Incoming>, reused: bool) -
     let asked = to_server(&mut parts, &client, forward.to);
     headers::drop_expect(&mut parts.headers);
     let half = forward.part.is_some();
-    apply(forward, &mut parts.headers, &mut outgoing);
+    apply(forward, &exchange, &mut parts.headers, &mut outgoing);
     let request = Request::from_parts(parts, outgoing);
     let server = ServerLeg::send(request, &client, asked.to, Arc::clone(&exchange.way), None);
     let server = if half { server.unfinished() } else { server };
@@ -159,7 +159,7 @@ async fn read(body: &mut ClientBody, outgoing: &mut ServerBody, headers: &Header
 }
 
 /// Does to the request what the engine asked with its leave to send it.
-fn apply(forward: Forward, headers: &mut HeaderMap, body: &mut ServerBody) {
+fn apply(forward: Forward, exchange: &Arc<Exchange>, headers: &mut HeaderMap, body: &mut ServerBody) {
     body.report(forward.unit);
     forward.part.into_iter().for_each(|part| body.limit(part));
     if forward.identity {
@@ -168,6 +168,9 @@ fn apply(forward: Forward, headers: &mut HeaderMap, body: &mut ServerBody) {
     if let Some(replacement) = forward.body {
         headers::change_length(headers, replacement.len());
         body.replace(replacement);
+    }
+    if forward.parted {
+        body.part(exchange);
     }
     headers::edit(headers, &forward.headers);
 }

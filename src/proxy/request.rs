@@ -18,6 +18,7 @@ use serde_json::value::RawValue;
 
 use super::answer;
 use super::ending::Cut;
+use super::exchange::Exchange;
 use super::link::{Link, Tracked};
 use super::timer::{Clock, Until};
 use crate::engine::event::UnitId;
@@ -40,6 +41,8 @@ pub(crate) struct ServerBody {
     hold: Option<Hold>,
     /// How many bytes may still leave, if the request is to stay unfinished.
     left: Option<u64>,
+    /// It leaves piece by piece, as the engine says there.
+    parts: Option<Arc<Exchange>>,
 }
 
 enum Rest {
@@ -74,7 +77,16 @@ impl ServerBody {
     /// A body that is passed on as it comes.
     pub(crate) fn streaming(body: Incoming, client: &Arc<Link>) -> Self {
         let rest = if body.is_end_stream() { Rest::None } else { Rest::Stream(body) };
-        Self { read: VecDeque::new(), rest, client: Arc::clone(client), link: None, unit: None, hold: None, left: None }
+        Self {
+            read: VecDeque::new(),
+            rest,
+            client: Arc::clone(client),
+            link: None,
+            unit: None,
+            hold: None,
+            left: None,
+            parts: None,
+        }
     }
 
     /// Reads on until all is known or the cap is passed.
@@ -148,9 +160,31 @@ impl ServerBody {
     /// The request is being sent on this leg.
     pub(crate) fn sent_on(&mut self, link: &Arc<Link>) {
         self.link = Some(Arc::clone(link));
-        if let (Some(unit), Rest::None, None) = (self.unit, &self.rest, self.left) {
-            link.mark_head(self.read.iter().map(|part| part.len() as u64).sum(), unit);
+        match (self.unit, &self.rest) {
+            (Some(unit), _) if self.parts.is_some() => link.mark_head(0, unit),
+            (Some(unit), Rest::None) if self.left.is_none() => {
+                link.mark_head(self.read.iter().map(|part| part.len() as u64).sum(), unit);
+            }
+            _ => {}
         }
+    }
+
+    /// Sends it in the pieces for which the engine gives leave.
+    pub(crate) fn part(&mut self, exchange: &Arc<Exchange>) {
+        self.parts = Some(Arc::clone(exchange));
+    }
+
+    /// Cuts off the next piece, once it may leave.
+    fn poll_piece(&mut self, exchange: &Exchange, cx: &mut Context<'_>) -> Poll<Bytes> {
+        let (length, unit) = ready!(exchange.poll_send(cx));
+        let whole = self.read();
+        let length = length.min(whole.len());
+        self.read = VecDeque::from([whole.slice(length..)]);
+        self.read.retain(|rest| !rest.is_empty());
+        if let Some(link) = &self.link {
+            link.mark(length as u64, unit);
+        }
+        Poll::Ready(whole.slice(..length))
     }
 
     fn give(&mut self, bytes: Bytes) -> Frame<Tracked> {
@@ -190,7 +224,7 @@ impl ServerBody {
     /// The last byte of a streamed body is handed over.
     fn streamed(&mut self) {
         self.rest = Rest::None;
-        if let (Some(unit), Some(link)) = (self.unit, &self.link) {
+        if let (Some(unit), Some(link), None) = (self.unit, &self.link, &self.parts) {
             link.mark_head(0, unit);
         }
     }
@@ -211,6 +245,10 @@ impl Body for ServerBody {
         }
         if this.unfinished() {
             return Poll::Pending;
+        }
+        if let Some(exchange) = this.parts.clone().filter(|_| !this.read.is_empty()) {
+            let piece = ready!(this.poll_piece(&exchange, cx));
+            return Poll::Ready(Some(Ok(this.give(piece))));
         }
         while let Some(bytes) = this.read.pop_front() {
             if !bytes.is_empty() {

@@ -164,9 +164,10 @@ impl Run {
             Command::Admit { conn } => self.find_client(conn)?.admit(),
             Command::CutConnection { conn, ending } => self.find_client(conn)?.cut(ending),
             Command::Read { exchange } => self.find(exchange)?.allow_read(),
+            Command::Send { exchange, length, unit } => self.find(exchange)?.send(length, unit),
             Command::Relay { exchange } => self.find(exchange)?.relay(),
-            Command::Forward { exchange, unit, to, identity, body, headers, part } => {
-                self.find(exchange)?.allow_forward(Forward { unit, to, identity, body, headers, part });
+            Command::Forward { exchange, unit, to, identity, body, parted, headers, part } => {
+                self.find(exchange)?.allow_forward(Forward { unit, to, identity, body, parted, headers, part });
             }
             Command::Head { exchange, unit, rechunk, edits, made } => {
                 self.find(exchange)?.allow_head(Head { unit, rechunk, edits, made });

@@ -213,6 +213,37 @@ impl Peer {
         }
     }
 
+    /// Reads a chunked body to its end, as the chunks in which it came.
+    #[track_caller]
+    pub(crate) fn chunks(&mut self) -> Vec<Vec<u8>> {
+        self.body = Decoder::Done;
+        let mut chunks = Vec::new();
+        loop {
+            let size = self.raw(|unread| Some(unread.windows(2).position(|two| two == b"\r\n")? + 2));
+            let size = String::from_utf8(size).ok().and_then(|line| usize::from_str_radix(line.trim_end(), 16).ok());
+            let size = size.expect("a chunk begins with its size");
+            let mut chunk = self.raw(|unread| (unread.len() >= size + 2).then_some(size + 2));
+            if size == 0 {
+                return chunks;
+            }
+            chunk.truncate(size);
+            chunks.push(chunk);
+        }
+    }
+
+    /// Reads on until `enough` says how many of the unread bytes are wanted.
+    #[track_caller]
+    fn raw(&mut self, enough: impl Fn(&[u8]) -> Option<usize>) -> Vec<u8> {
+        loop {
+            if let Some(count) = enough(self.wire.unread()) {
+                return self.wire.take(count);
+            }
+            if let Err(closed) = self.wire.read_more(&|| "the rest of a chunk".to_owned()) {
+                panic!("{closed:?} inside the chunks; unread so far: {}", text(self.wire.unread()));
+            }
+        }
+    }
+
     /// The next body bytes, at least one and at most `limit`, or how the body ended.
     #[track_caller]
     fn some_body(&mut self, limit: usize, awaited: &dyn Fn() -> String) -> Result<Vec<u8>, End> {

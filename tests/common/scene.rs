@@ -117,6 +117,15 @@ impl Scene {
         self.send("POST", &fields, message)
     }
 
+    /// The same with a body in one chunk.
+    #[track_caller]
+    pub(crate) fn post_chunked(&self, message: &str) -> Peer {
+        let mut client = self.send("POST", "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n", "");
+        client.send_chunk(message);
+        client.send_last_chunk();
+        client
+    }
+
     /// Opens the standalone stream and reads nothing yet.
     #[track_caller]
     pub(crate) fn get(&self) -> Peer {

@@ -37,6 +37,8 @@ mod moving;
 #[cfg(test)]
 mod owner;
 #[cfg(test)]
+mod reframe;
+#[cfg(test)]
 mod reorder;
 #[cfg(test)]
 mod respond;

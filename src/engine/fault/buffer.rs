@@ -7,10 +7,10 @@ use crate::engine::engine::{Engine, LANE_LIMIT};
 use crate::engine::fault::{Act, Fault, FaultTable, Turn};
 use crate::engine::language::params::{Datum, Params};
 use crate::engine::language::{Asked, Complaints, Kind, Need, Spot, field, limit, words};
-use crate::engine::outlet::Keep;
+use crate::engine::outlet::{Keep, Of};
 use crate::engine::rule::Rule;
 use crate::engine::selector::At;
-use crate::engine::unit::Parcel;
+use crate::engine::unit::{LaneId, Parcel};
 
 /// `buffer`: heads, for the bodies behind them.
 #[derive(Debug, Clone, PartialEq)]
@@ -90,7 +90,10 @@ impl Act for Buffer {
         }
         if let Until::Size(size) = self.until {
             engine.log_firing(now, rule, &point);
-            return engine.collect_bytes(id, Keep::new(rule, point, size, self.limit, self.head));
+            return engine.collect_at(
+                LaneId::Down(id),
+                Keep::new(rule, point, Of::Bytes { size, limit: self.limit }, self.head),
+            );
         }
         let Some(wait) = engine.await_gate(now, rule, &point, Some(self.limit)) else { return };
         if self.head {

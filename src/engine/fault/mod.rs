@@ -12,6 +12,7 @@ pub mod event_text;
 pub mod hold;
 pub mod inject;
 pub mod moving;
+pub mod reframe;
 pub mod reorder;
 pub mod respond;
 pub mod resumable;
@@ -67,11 +68,12 @@ faults! {
         Respond = respond,
         Rewrite = rewrite,
         Inject = inject,
+        Reframe = reframe,
         Move = moving,
         Resumable = resumable,
         Route = route,
     }
-    unbuilt { THROTTLE, REFRAME, }
+    unbuilt { THROTTLE, }
 }
 
 /// The fault of that name.

@@ -12,6 +12,7 @@ use super::super::fault::cut::{Cut, Offset, OtherLeg, Place};
 use super::super::fault::delay::Delay;
 use super::super::fault::hold::Hold;
 use super::super::fault::moving::{Closed, Move, MoveTo};
+use super::super::fault::reframe::{Coalesce, Newline, Reframe, Split};
 use super::super::fault::reorder::{Order, Reorder};
 use super::super::fault::rewrite::{Form, NewId, Reply, Rewrite};
 use super::super::record::{Entry, PointFate};
@@ -98,11 +99,37 @@ fn timing(sight: Sight) -> impl Strategy<Value = Fault> {
             head,
             limit: ms(LIMIT)
         })),
+        parted(sight),
     ]
 }
 
 fn buffered(sight: Sight) -> impl Strategy<Value = Until> {
     prop_oneof![condition(sight).prop_map(Until::Condition), (1..200usize).prop_map(Until::Size)]
+}
+
+/// The same bytes in other pieces.
+fn parted(sight: Sight) -> impl Strategy<Value = Fault> {
+    let split = prop_oneof![
+        Just(Split::Byte),
+        Just(Split::Utf8),
+        Just(Split::Crlf),
+        Just(Split::Head),
+        (1..40usize).prop_map(Split::Size),
+        prop::collection::vec(1..40usize, 1..4).prop_map(Split::Sizes),
+    ];
+    let coalesce =
+        prop_oneof![(2..5usize).prop_map(Coalesce::Events), (1..50u64).prop_map(|time| Coalesce::Time(ms(time))),];
+    // How many pieces there are, and so how long they take, may depend on a LF that comes late.
+    let gap = if sight == Sight::Near { 0..1u64 } else { 0..2 };
+    let whole =
+        Reframe { split: None, gap: Time::Fixed(ms(0)), newline: None, coalesce: None, final_blank: true, pad: 0 };
+    let other = whole.clone();
+    prop_oneof![
+        2 => (split, gap).prop_map(move |(split, gap)| {
+            Fault::Reframe(Reframe { split: Some(split), gap: Time::Fixed(ms(gap)), ..whole.clone() })
+        }),
+        1 => coalesce.prop_map(move |coalesce| Fault::Reframe(Reframe { coalesce: Some(coalesce), ..other.clone() })),
+    ]
 }
 
 fn any_fault(sight: Sight) -> impl Strategy<Value = Fault> {
@@ -138,6 +165,12 @@ fn any_fault(sight: Sight) -> impl Strategy<Value = Fault> {
             let closed = if wait { Closed::Wait } else { Closed::Drop };
             Fault::Move(Move { to, copy, closed, limit: ms(LIMIT) })
         }),
+        1 => (prop::sample::select(vec![Newline::Lf, Newline::Crlf, Newline::Cr]), any::<bool>(), 0..200usize).prop_map(
+            |(newline, final_blank, pad)| {
+                let (gap, newline) = (Time::Fixed(ms(0)), Some(newline));
+                Fault::Reframe(Reframe { split: None, gap, newline, coalesce: None, final_blank, pad })
+            }
+        ),
         2 => any_rewrite().prop_map(Fault::Rewrite),
     ]
 }
@@ -174,6 +207,9 @@ fn rules(sight: Sight, fault: impl Strategy<Value = Fault> + Clone) -> impl Stra
                 selector.at = At::Block;
             }
             if matches!(fault, Fault::Buffer(_)) {
+                selector.at = At::Head;
+            }
+            if matches!(fault, Fault::Reframe(_)) && !matches!(selector.at, At::Request | At::Block) {
                 selector.at = At::Head;
             }
             if matches!(fault, Fault::Cut(_)) && selector.at == At::Leave {

@@ -6,14 +6,14 @@ use memchr::{memchr, memchr2};
 use super::{BOM, Block, BlockKind};
 
 /// One line of a block: its bytes without and with the line end, as places in the block.
-struct Line {
-    start: usize,
-    end: usize,
-    next: usize,
+pub(super) struct Line {
+    pub(super) start: usize,
+    pub(super) end: usize,
+    pub(super) next: usize,
 }
 
 /// The lines of a block, the blank one that ends it included.
-fn lines(bytes: &[u8]) -> impl Iterator<Item = Line> {
+pub(super) fn lines(bytes: &[u8]) -> impl Iterator<Item = Line> {
     let mut start = 0;
     std::iter::from_fn(move || {
         if start == bytes.len() {
@@ -32,7 +32,7 @@ fn lines(bytes: &[u8]) -> impl Iterator<Item = Line> {
 }
 
 /// A field's name, and where its value starts in the line: after the colon and one space.
-fn field(line: &[u8]) -> (&[u8], usize) {
+pub(super) fn field(line: &[u8]) -> (&[u8], usize) {
     match memchr(b':', line) {
         Some(colon) => (&line[..colon], colon + 1 + usize::from(line.get(colon + 1) == Some(&b' '))),
         None => (line, line.len()),

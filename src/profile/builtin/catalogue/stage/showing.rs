@@ -41,6 +41,9 @@ impl Stage {
             Command::Forward { exchange, body, headers, .. } => {
                 vec![self.forwarded(*exchange, body.as_deref(), headers)]
             }
+            Command::Send { exchange, length, .. } => {
+                vec![format!("server {} {length} bytes", self.name(*exchange))]
+            }
             Command::Head { exchange, edits, made, .. } => {
                 let (name, came) = (self.name(*exchange), self.play.seen[exchange].head.clone());
                 let mut head =
