@@ -46,7 +46,7 @@ impl Engine {
     /// A parcel's turn has come.
     pub(super) fn leave(&mut self, now: Moment, id: LaneId, mut parcel: Parcel) {
         if self.instead(&parcel.cuts).is_none() {
-            let Some(portion) = self.portion(id, parcel) else { return };
+            let Some(portion) = self.portion(now, id, parcel) else { return };
             parcel = portion;
         }
         let cuts = std::mem::take(&mut parcel.cuts);

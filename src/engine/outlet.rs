@@ -5,11 +5,13 @@
 
 mod keep;
 mod parting;
+mod rate;
 
 use std::time::Duration;
 
 pub(super) use keep::{Keep, Of};
 pub(super) use parting::Parting;
+pub(super) use rate::Throttle;
 
 use super::engine::Engine;
 use super::event::{ExchangeId, Moment};
@@ -22,6 +24,8 @@ use super::unit::{Lane, LaneId, Out, Parcel};
 pub(super) struct Outlet {
     /// What collects them.
     pub(super) keeps: Vec<Keep>,
+    /// How fast they pass.
+    pub(super) throttles: Vec<Throttle>,
     /// Into which pieces all of them part.
     pub(super) partings: Vec<Parting>,
     /// The time between the piece that leaves and the next.
@@ -40,15 +44,26 @@ impl Outlet {
     /// Whether this parcel, the first that could leave, may.
     pub(super) fn lets_go(&self, now: Moment, parcel: &Parcel) -> bool {
         match &parcel.out {
-            Out::Bytes(bytes) => self.closed <= now && self.portion(bytes.len()) > 0,
+            Out::Bytes(bytes) => self.closed <= now && self.portion(now, bytes.len()) > 0,
             Out::Head => !self.keeps.iter().any(|keep| keep.withholds_head && keep.credit == 0),
             _ => true,
         }
     }
 
     /// How many of the next bytes may leave now.
-    fn portion(&self, len: usize) -> usize {
+    fn portion(&self, now: Moment, len: usize) -> usize {
+        let collected = self.collected(len);
+        self.throttles.iter().map(|throttle| throttle.allows(now, collected)).fold(collected, usize::min)
+    }
+
+    /// How many of the next bytes wait for no more to come.
+    fn collected(&self, len: usize) -> usize {
         self.keeps.iter().map(|keep| keep.credit).fold(len, usize::min)
+    }
+
+    /// Whether it is a rate that keeps the next bytes back, so that their sender should feel it.
+    pub(super) fn slows(&self) -> bool {
+        !self.throttles.is_empty() && self.keeps.is_empty()
     }
 
     /// Whether it waits for more.
@@ -62,9 +77,18 @@ impl Outlet {
     }
 
     /// When it is to be asked again.
-    fn due(&self, now: Moment) -> Option<Moment> {
+    fn due(&self, now: Moment, lane: &Lane) -> Option<Moment> {
         let closed = Some(self.closed).filter(|closed| *closed > now);
-        self.keeps.iter().filter_map(Keep::due).chain(closed).min()
+        let slowed = self.slowed(now, lane).into_iter().map(|(_, due)| due);
+        self.keeps.iter().filter_map(Keep::due).chain(closed).chain(slowed).min()
+    }
+
+    /// The throttle that keeps the next bytes back, and until when.
+    fn slowed(&self, now: Moment, lane: &Lane) -> Option<(usize, Moment)> {
+        let next = lane.parcels.iter().find(|parcel| parcel.waits.is_empty() && parcel.ready <= now)?;
+        let len = self.collected(next.bytes());
+        let due = self.throttles.iter().enumerate().map(|(place, throttle)| (place, throttle.next(len)));
+        due.filter(|(_, due)| len > 0 && *due > now).max_by_key(|(_, due)| *due)
     }
 }
 
@@ -98,7 +122,13 @@ impl Engine {
             }
             !over
         });
-        let due = outlet.due(now);
+        let due = outlet.due(now, lane);
+        if let Some((place, _)) = outlet.slowed(now, lane) {
+            let throttle = &mut outlet.throttles[place];
+            if !std::mem::replace(&mut throttle.effective, true) {
+                kept.push(throttle.rule);
+            }
+        }
         let before = std::mem::replace(&mut outlet.timer, due);
         lane.outlet = Some(outlet);
         if due != before {
@@ -112,7 +142,7 @@ impl Engine {
     }
 
     /// What of a parcel leaves now; the rest is put back, and so is all of it where something must have left first.
-    pub(super) fn portion(&mut self, id: LaneId, mut parcel: Parcel) -> Option<Parcel> {
+    pub(super) fn portion(&mut self, now: Moment, id: LaneId, mut parcel: Parcel) -> Option<Parcel> {
         let Out::Bytes(bytes) = &parcel.out else { return Some(parcel) };
         let lane = self.lane_of(id)?;
         if lane.outlet.is_none() && parcel.parting.is_none() {
@@ -127,7 +157,7 @@ impl Engine {
         let (whole, bytes) = (bytes.len(), bytes.clone());
         let place = self.looked_for(id, &parcel).unwrap_or(whole);
         let outlet = self.outlet(id)?;
-        let most = outlet.portion(place);
+        let most = outlet.portion(now, place);
         let mut partings: Vec<&mut Parting> = outlet.partings.iter_mut().chain(parcel.parting.as_mut()).collect();
         let ends = partings.iter().filter_map(|parting| parting.next(&bytes));
         let end = ends.min().filter(|end| *end <= most);
@@ -147,6 +177,7 @@ impl Engine {
         for keep in &mut outlet.keeps {
             keep.credit -= len;
         }
+        outlet.throttles.iter_mut().for_each(|throttle| throttle.took(now, len));
         // The last piece of a block is apart from what follows.
         let last = parcel.parting.as_ref().filter(|_| len == whole).map(|parting| parting.gap);
         let apart = gap.or(last);

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::condition::Leg;
-use super::engine::Engine;
+use super::engine::{Engine, LANE_LIMIT};
 use super::event::{ConnId, Ending, ExchangeId, Fate, Moment, UnitId};
 use super::exchange::{ClientLeg, Exchange, ServerLeg};
 use super::leave::{Flight, Job};
@@ -14,6 +14,9 @@ use super::record::PointFate;
 use super::selector::{At, Stream};
 use super::sighting::Sighting;
 use super::unit::{LaneId, Point};
+
+/// The same where a rate is what keeps them: the server is to feel it.
+const SLOW_LIMIT: usize = 256 * 1024;
 
 impl Engine {
     /// The last byte of a unit was written. A unit whose exchange is gone is not known any more.
@@ -242,7 +245,8 @@ impl Engine {
         if exchange.down.is_empty() && !exchange.paused {
             return;
         }
-        let limit = if exchange.paused { super::engine::LANE_LIMIT / 2 } else { super::engine::LANE_LIMIT };
+        let most = if exchange.down.is_slow() { SLOW_LIMIT } else { LANE_LIMIT };
+        let limit = if exchange.paused { most / 2 } else { most };
         // What waits for the end of a block would wait for ever if that were not read.
         let stops = exchange.down.bytes > limit && !exchange.down.torn
             || plan.presses && exchange.down.parcels.iter().any(|parcel| parcel.stops_reading(&plan));

@@ -312,6 +312,12 @@ impl Lane {
         self.parcels.is_empty()
     }
 
+    /// Whether what stands in it leaves at a rate, and waits for nothing else.
+    pub(super) fn is_slow(&self) -> bool {
+        let free = self.parcels.front().is_some_and(|parcel| parcel.waits.is_empty());
+        free && self.outlet.as_ref().is_some_and(|outlet| outlet.slows())
+    }
+
     /// Whether a rule keeps a whole body back in it.
     pub(super) fn is_buffered(&self) -> bool {
         let gate = |parcel: &Parcel| matches!(parcel.out, Out::Gate(_));

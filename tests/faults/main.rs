@@ -48,4 +48,6 @@ mod resumable;
 mod rewrite;
 #[cfg(test)]
 mod route;
+#[cfg(test)]
+mod throttle;
 mod two_legs;

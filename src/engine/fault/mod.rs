@@ -18,7 +18,7 @@ pub mod respond;
 pub mod resumable;
 pub mod rewrite;
 pub mod route;
-mod unbuilt;
+pub mod throttle;
 
 use super::condition::{Condition, Time};
 use super::effects::{Did, Outcome};
@@ -32,7 +32,7 @@ use super::unit::{LaneId, Parcel};
 
 /// The table of faults, in the order of the manual: `Type = module`.
 macro_rules! faults {
-    ({ $($fault:ident = $module:ident,)* } unbuilt { $($table:ident,)* }) => {
+    ($($fault:ident = $module:ident,)*) => {
         /// What is done (docs/language.md, "Faults").
         #[derive(Debug, Clone, PartialEq)]
         pub enum Fault {
@@ -52,28 +52,26 @@ macro_rules! faults {
         }
 
         /// All of them.
-        pub static FAULTS: &[&FaultTable] = &[$(&$module::TABLE,)* $(&unbuilt::$table,)*];
+        pub static FAULTS: &[&FaultTable] = &[$(&$module::TABLE,)*];
     };
 }
 
 faults! {
-    {
-        Delay = delay,
-        Hold = hold,
-        Buffer = buffer,
-        Reorder = reorder,
-        Cut = cut,
-        Drop = dropping,
-        Duplicate = duplicate,
-        Respond = respond,
-        Rewrite = rewrite,
-        Inject = inject,
-        Reframe = reframe,
-        Move = moving,
-        Resumable = resumable,
-        Route = route,
-    }
-    unbuilt { THROTTLE, }
+    Delay = delay,
+    Hold = hold,
+    Buffer = buffer,
+    Reorder = reorder,
+    Throttle = throttle,
+    Cut = cut,
+    Drop = dropping,
+    Duplicate = duplicate,
+    Respond = respond,
+    Rewrite = rewrite,
+    Inject = inject,
+    Reframe = reframe,
+    Move = moving,
+    Resumable = resumable,
+    Route = route,
 }
 
 /// The fault of that name.

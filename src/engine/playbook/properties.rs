@@ -15,6 +15,7 @@ use super::super::fault::moving::{Closed, Move, MoveTo};
 use super::super::fault::reframe::{Coalesce, Newline, Reframe, Split};
 use super::super::fault::reorder::{Order, Reorder};
 use super::super::fault::rewrite::{Form, NewId, Reply, Rewrite};
+use super::super::fault::throttle::Throttle;
 use super::super::record::{Entry, PointFate};
 use super::super::rule::Rule;
 use super::super::selector::{At, Count, Selector};
@@ -100,11 +101,18 @@ fn timing(sight: Sight) -> impl Strategy<Value = Fault> {
             limit: ms(LIMIT)
         })),
         parted(sight),
+        throttled(sight),
     ]
 }
 
 fn buffered(sight: Sight) -> impl Strategy<Value = Until> {
     prop_oneof![condition(sight).prop_map(Until::Condition), (1..200usize).prop_map(Until::Size)]
+}
+
+/// How much leaves at once depends on how much has come: where that must not show, there is room for all.
+fn throttled(sight: Sight) -> impl Strategy<Value = Fault> {
+    let room = if sight == Sight::Near { 1_000_000 } else { 0 };
+    (2_000..50_000u64, 1..300u64).prop_map(move |(rate, burst)| Fault::Throttle(Throttle { rate, burst: burst + room }))
 }
 
 /// The same bytes in other pieces.
@@ -205,6 +213,9 @@ fn rules(sight: Sight, fault: impl Strategy<Value = Fault> + Clone) -> impl Stra
         let named = rules.into_iter().enumerate().map(|(n, (mut selector, fault, trigger, scope, from, until))| {
             if matches!(fault, Fault::Reorder(_) | Fault::Move(_)) {
                 selector.at = At::Block;
+            }
+            if matches!(fault, Fault::Throttle(_)) && selector.at != At::Request {
+                selector.at = At::Head;
             }
             if matches!(fault, Fault::Buffer(_)) {
                 selector.at = At::Head;
