@@ -140,7 +140,8 @@ fn a_row_is_played_or_says_why_not() {
 fn every_test_with_real_sdks_that_is_named_is_there() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
     for row in row::all() {
-        for path in row.sdk.iter().flat_map(|sdk| sdk.split([' ', ':', ','])).filter(|word| word.starts_with("tests/"))
+        for path in
+            row.sdk.iter().flat_map(|sdk| sdk.split([' ', ':', ',', ';'])).filter(|word| word.starts_with("tests/"))
         {
             let there = root.join(format!("{path}.rs")).exists() || root.join(path).is_dir();
             assert!(there, "{}: {path}", row.key);
