@@ -69,6 +69,7 @@ profiles! {
     "relay-strips-headers",
     "idle-connection-dies",
     "ack-not-202",
+    "sse-reframed",
     "sse-noise",
     "sse-awkward-events",
     "events-out-of-order",

@@ -147,3 +147,11 @@ fn stream_open_after_response() {
     assert_eq!(ended(&["stream-open-after-response,end=late"], 4_999), None);
     assert_eq!(ended(&["stream-open-after-response,end=late"], 5_000), Some(Ending::Eof));
 }
+
+#[test]
+fn stream_open_after_response_that_lacks_its_blank_line() {
+    let mut play = play(&["stream-open-after-response,end=no-blank"]);
+    play.calls("call", 1).answers("call", 1).waits(600_000);
+    let lacking = answer(1).strip_suffix('\n').map(str::to_owned);
+    assert_eq!((Some(play.body("call").to_owned()), play.of("call").ending), (lacking, None));
+}

@@ -91,3 +91,46 @@ fn sse_noise_in_silence() {
     let noise = "sse-noise,noise={ event = { data = 'heartbeat' }, when = { idle = '1s' }, repeat = true }";
     assert_eq!((beats(&[noise]), beats(&[])), (3, 0));
 }
+
+#[test]
+fn sse_reframed() {
+    let sent = |uses: &[&str]| {
+        let mut play = play(uses);
+        play.calls("call", 1).streams("call").data("call", "data: {\"x\":\"é\"}\n\n").ends("call");
+        (play.body("call").to_owned(), play.of("call").pieces.len())
+    };
+    let form = |form: &str| sent(&[&format!("sse-reframed,form={form}")]);
+    let plain = "data: {\"x\":\"é\"}\n\n";
+    assert_eq!(sent(&[]), (plain.to_owned(), 1));
+    assert_eq!(form("crlf-parted"), (plain.replace('\n', "\r\n"), 3), "parted at both its line ends");
+    assert_eq!(form("crlf"), (plain.replace('\n', "\r\n"), 1));
+    assert_eq!(form("cr"), (plain.replace('\n', "\r"), 1));
+    assert_eq!(form("bytes"), (plain.to_owned(), plain.len()));
+    assert_eq!(form("characters"), (plain.to_owned(), 2));
+    assert_eq!(form("sizes,size=4"), (plain.to_owned(), plain.len().div_ceil(4)));
+}
+
+#[test]
+fn sse_awkward_events_with_a_long_line() {
+    let size = |uses: &[&str]| {
+        let mut play = play(uses);
+        play.calls("call", 1).answers("call", 1);
+        play.body("call").lines().map(str::len).max()
+    };
+    assert_eq!(size(&["sse-awkward-events,form=long"]), Some("data: ".len() + 65_537));
+    assert!(size(&[]) < Some(100));
+}
+
+#[test]
+fn events_out_of_order_in_one_write() {
+    let pieces = |uses: &[&str]| {
+        let mut play = play(uses);
+        play.calls("call", 1).streams("call");
+        for n in 1..=6 {
+            play.data("call", &notification(n));
+        }
+        (play.body("call") == (1..=6).map(notification).collect::<String>(), play.of("call").pieces.len())
+    };
+    assert_eq!(pieces(&["events-out-of-order,order=burst"]), (true, 1));
+    assert_eq!(pieces(&[]), (true, 6));
+}
