@@ -50,4 +50,5 @@ mod rewrite;
 mod route;
 #[cfg(test)]
 mod throttle;
+#[cfg(test)]
 mod two_legs;
