@@ -123,6 +123,11 @@ impl Play {
         }
     }
 
+    /// The same in front of so many servers.
+    pub(crate) fn in_front_of(self, servers: usize) -> Self {
+        Self { engine: self.engine.in_front_of(servers), ..self }
+    }
+
     // --- what the client does ---
 
     /// Sends a request, the connection being named after it. Two headers are none: `:target`, where it is not `/mcp`,

@@ -2,7 +2,6 @@
 
 use super::Play;
 use super::tools::{of, rule};
-use crate::engine::engine::{Engine, Setup};
 use crate::engine::event::Destination;
 use crate::engine::fault::Fault;
 use crate::engine::fault::route::{Route, Server};
@@ -20,9 +19,7 @@ fn calls_to(to: Server) -> Rule {
 
 /// A run in front of so many servers.
 fn before(servers: usize, rules: Vec<Rule>) -> Play {
-    let mut play = Play::with(Setup::default());
-    play.engine = Engine::new(Setup { rules, seed: 1, record: true }).in_front_of(servers);
-    play
+    Play::new(rules).in_front_of(servers)
 }
 
 /// The servers that calls of these sessions went to, one after the other.

@@ -53,7 +53,7 @@ struct Stage {
 /// Plays the traffic with these rules.
 pub(super) fn play(traffic: &Traffic, rules: Vec<Rule>) -> Played {
     let mut stage = Stage {
-        play: Play::new(rules),
+        play: Play::new(rules).in_front_of(2),
         log: Vec::new(),
         shown: Moment::default(),
         clients: BTreeMap::new(),

@@ -38,8 +38,9 @@ impl Stage {
     /// What a command shows to the peers.
     fn lines(&mut self, command: &Command) -> Vec<String> {
         match command {
-            Command::Forward { exchange, body, headers, .. } => {
-                vec![self.forwarded(*exchange, body.as_deref(), headers)]
+            Command::Forward { exchange, to, body, headers, .. } => {
+                let to = if to.server == 0 { "" } else { ", to the 2nd server" };
+                vec![self.forwarded(*exchange, body.as_deref(), headers) + to]
             }
             Command::Send { exchange, length, .. } => {
                 vec![format!("server {} {length} bytes", self.name(*exchange))]
