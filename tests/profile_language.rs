@@ -37,8 +37,6 @@ fn all_but_these_load_today() {
 
 /// The examples that need something which is not built yet.
 const NOT_TODAY: &[&str] = &[
-    "a-cancel-for-the-id-of-a-request-that-has-not-come-yet",
-    "a-second-initialize-on-a-live-session",
     "a-tools-call-is-never-sent-twice",
     "answers-cross-whole",
     "every-request-is-settled-within-2-s-after-the-cut",

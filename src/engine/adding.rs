@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::engine::Engine;
 use super::event::{ExchangeId, Moment};
 use super::fault::Fault;
-use super::fault::inject::{Inject, Place};
+use super::fault::inject::{Inject, Place, To};
 use super::making::Made;
 use super::sighting::Truth;
 use super::unit::{Lane, LaneId, Out, Point};
@@ -66,10 +66,38 @@ impl Engine {
         }
     }
 
+    /// Whether something is still to be added because of this exchange.
+    pub(super) fn is_added_to(&self, id: ExchangeId) -> bool {
+        self.additions.values().any(|addition| addition.point.exchange == Some(id))
+    }
+
     /// Nothing more is added to this stream.
-    pub(super) fn drop_additions(&mut self, id: ExchangeId) {
-        let gone: Vec<u64> =
-            self.additions.iter().filter(|(_, it)| it.point.exchange == Some(id)).map(|(number, _)| *number).collect();
+    pub(super) fn end_additions(&mut self, id: ExchangeId) {
+        let plan = Arc::clone(&self.plan);
+        let to_client = |rule: usize| matches!(&plan.rules[rule].rule.fault, Fault::Inject(it) if it.to == To::Client);
+        self.drop_additions(id, |addition| to_client(addition.rule));
+    }
+
+    /// Whether an exchange that is over stays for the rest of this step: what its end makes true may send something yet.
+    pub(super) fn lingers(&mut self, id: ExchangeId) -> bool {
+        let lingers = self.is_added_to(id);
+        if lingers {
+            self.lingering.insert(id);
+        }
+        lingers
+    }
+
+    /// The step is over, and so are the exchanges that stayed for it.
+    pub(super) fn end_lingering(&mut self) {
+        for id in std::mem::take(&mut self.lingering) {
+            self.drop_additions(id, |_| true);
+            self.tidy(id);
+        }
+    }
+
+    fn drop_additions(&mut self, id: ExchangeId, which: impl Fn(&Addition) -> bool) {
+        let of = |addition: &Addition| addition.point.exchange == Some(id) && which(addition);
+        let gone: Vec<u64> = self.additions.iter().filter(|(_, it)| of(it)).map(|(number, _)| *number).collect();
         for number in gone {
             let addition = self.additions.remove(&number);
             self.remove_timer(addition.and_then(|addition| addition.timer));
@@ -77,20 +105,30 @@ impl Engine {
     }
 
     fn add(&mut self, now: Moment, by: u64, addition: Addition) {
-        let Addition { rule, mut point, place, left, .. } = addition;
+        let Addition { rule, point, place, left, .. } = addition;
         let plan = Arc::clone(&self.plan);
         let (Fault::Inject(inject), Some(id)) = (&plan.rules[rule].rule.fault, point.exchange) else { return };
         self.log_firing(now, rule, &point);
+        if inject.to == To::Server {
+            let made = self.make_post(now, id, rule, inject, &point);
+            let last = made.as_ref().and_then(|made| made.parcel.points.first()).map(|(_, point)| point.clone());
+            made.into_iter().for_each(|made| self.stand(now, made));
+            return self.add_again(Addition { rule, point: last.unwrap_or(point), place, timer: None, left });
+        }
         let mut made = self.make(now, id, rule, inject, &point);
         for (_, point) in made.iter_mut().flat_map(|made| &mut made.parcel.points) {
             point.by = by;
         }
         let last = made.last().and_then(|made| made.parcel.points.first()).map(|(_, point)| point.clone());
         self.insert(now, id, made, (&point, place));
-        let left = left.map(|left| left - 1);
-        if left != Some(0) {
-            point = last.unwrap_or(point);
-            self.wait_to_add(Addition { rule, point, place: Place::After, timer: None, left });
+        self.add_again(Addition { rule, point: last.unwrap_or(point), place: Place::After, timer: None, left });
+    }
+
+    /// It was added once; `point` is the unit that is in hand now.
+    fn add_again(&mut self, mut addition: Addition) {
+        addition.left = addition.left.map(|left| left - 1);
+        if addition.left != Some(0) {
+            self.wait_to_add(addition);
         }
     }
 

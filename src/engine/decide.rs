@@ -13,13 +13,15 @@ use super::fault::Turn;
 use super::matching::{self, Scene};
 use super::plan::{Cond, Sel};
 use super::record::{DecisionEntry, DrawEntry, Entry};
-use super::unit::{LaneId, Parcel, Point};
+use super::unit::{LaneId, Out, Parcel, Point};
 
 impl Engine {
     /// Lets every rule that selects the point of this parcel decide about it.
     pub(super) fn decide(&mut self, now: Moment, lane: &mut LaneId, parcel: &mut Parcel) {
         let plan = Arc::clone(&self.plan);
-        let Some(at) = parcel.points.first().map(|(_, point)| point.at) else { return };
+        // Nothing waits for the answer of a request that a rule sends: there is no exchange to do anything to.
+        let decidable = parcel.points.first().filter(|_| !matches!(parcel.out, Out::Post));
+        let Some(at) = decidable.map(|(_, point)| point.at) else { return };
         let mut keeper = self.keeper_of(parcel);
         for (rule, armed) in plan.about(at) {
             if let Some(keeper) = keeper.take_if(|keeper| *keeper < rule) {

@@ -67,6 +67,8 @@ pub enum Did {
         block: String,
         /// Whether it had left once before.
         again: bool,
+        /// Whether it went to the server, as a request of its own.
+        to_server: bool,
     },
     /// It left later than it came.
     Delayed {
@@ -166,7 +168,8 @@ impl Engine {
 
     pub(super) fn added(&self, outcome: &Outcome<'_>, again: bool) -> Did {
         let block = outcome.point.block.as_ref().map(|block| block.kind.word()).unwrap_or_default();
-        Did::Added { message: self.message_of(outcome.point).0, block: block.to_owned(), again }
+        let (message, _) = self.message_of(outcome.point);
+        Did::Added { message, block: block.to_owned(), again, to_server: outcome.point.post.is_some() }
     }
 
     /// A client's connection on which nothing was open was ended; the rim does not report it.
@@ -220,7 +223,8 @@ impl Engine {
 
     /// The message of a block, and whose it is.
     fn message_of(&self, point: &Point) -> (Option<RpcEntry>, Option<OwnerEntry>) {
-        let spoken = point.block.as_ref().and_then(|block| block.messages.first());
+        let posted = point.post.as_ref().and_then(|post| post.messages.first());
+        let spoken = point.block.as_ref().and_then(|block| block.messages.first()).or(posted);
         let owner = point.belongs.owners.first().and_then(|owner| self.owner_entry(*owner));
         (spoken.map(|spoken| self.rpc_entry(spoken)), owner)
     }

@@ -100,6 +100,8 @@ pub struct Engine {
     pub(super) around: Around,
     /// What rules will add to streams.
     pub(super) additions: BTreeMap<u64, Addition>,
+    /// Exchanges that are over and whose last moment additions may wait for.
+    pub(super) lingering: BTreeSet<ExchangeId>,
     /// How many servers there are.
     pub(super) servers: usize,
     /// The streams whose resumes rules answer.
@@ -139,6 +141,7 @@ impl Engine {
             out: Vec::new(),
             around: Around::default(),
             additions: BTreeMap::new(),
+            lingering: BTreeSet::new(),
             servers: 1,
             kept: Streams::default(),
             plan: Arc::new(plan),
@@ -174,6 +177,7 @@ impl Engine {
             Event::End { exchange, ending } => self.end(now, exchange, ending),
             Event::Left { exchange, ending } => self.left(now, exchange, ending),
             Event::Passed { unit } => self.passed(now, unit),
+            Event::Unsent { unit, why } => self.unsent(now, unit, &why),
             Event::Relayed { exchange, ending } => self.relayed(now, exchange, ending),
             Event::Tick => {}
             Event::Finish => {
@@ -182,6 +186,7 @@ impl Engine {
             }
         }
         self.pump(now);
+        self.end_lingering();
         self.chunk = Bytes::new();
         std::mem::take(&mut self.out)
     }

@@ -197,6 +197,13 @@ pub enum Event {
         /// The unit.
         unit: UnitId,
     },
+    /// A request under [`Command::Post`] could not be written, and never will be.
+    Unsent {
+        /// The unit.
+        unit: UnitId,
+        /// Why, in words.
+        why: String,
+    },
     /// An answer under [`Command::Relay`] has ended on both legs.
     Relayed {
         /// The exchange.
@@ -282,6 +289,20 @@ pub enum Command {
         length: usize,
         /// Reported when they are written.
         unit: UnitId,
+    },
+    /// Send a request of a rule's own to the server, on a connection of its own. Its answer is read to its end and thrown
+    /// away; nobody but the run's end ends it.
+    Post {
+        /// The exchange in whose name it is sent.
+        exchange: ExchangeId,
+        /// Reported with [`Event::Passed`] when its last byte is written, else with [`Event::Unsent`].
+        unit: UnitId,
+        /// The server, in the order of the command line, from 0.
+        server: usize,
+        /// The head, to be mapped as any other.
+        head: RequestHead,
+        /// The body.
+        body: Bytes,
     },
     /// Send the answer's head.
     Head {

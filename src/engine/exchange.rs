@@ -10,7 +10,7 @@
 //! * `get:n`, `legacy:n`, `delete:n`; a resume is `resume:n(KEY)` with the key of the stream that issued the id, or `?`;
 //!   anything else is `other:METHOD:PATH`, a request beyond the peek cap `unread:n`;
 //! * blocks are numbered by kind, so that keep-alives move nobody: `block#3` is the third message, `block.comment#1`
-//!   the first comment. All other points occur once and are `#1`.
+//!   the first comment. Requests that rules send in its name are `sent#n`. All other points occur once and are `#1`.
 //!
 //! Before its request is read, a point is of the exchange `early:n`. An id longer than 64 bytes is named by its hash.
 
@@ -147,6 +147,8 @@ pub(super) struct Exchange {
     pub(super) kept: Option<u64>,
     /// As a resume: the number of the kept stream from which it is answered.
     pub(super) serves: Option<u64>,
+    /// How many requests rules have sent in its name.
+    pub(super) sent: u64,
     /// How many ends it has had: a cut makes one, and the server's own may follow it.
     pub(super) ends: u64,
     pub(super) up: Lane,
@@ -219,6 +221,7 @@ impl Exchange {
             routed: None,
             kept: None,
             serves: None,
+            sent: 0,
             ends: 0,
             up: Lane::default(),
             down: Lane::default(),

@@ -18,7 +18,7 @@ impl Engine {
     pub(super) fn may_relay(&self, id: ExchangeId) -> bool {
         let plan = &self.plan;
         let looks = self.notebook.on || plan.looks_inside || plan.asks_for_ends || plan.measures();
-        let planned = self.cutting.contains(&id);
+        let planned = self.cutting.contains(&id) || self.is_added_to(id);
         let reads = |armed: &Armed| {
             !matches!(armed.sel.selector.at, At::Head | At::Leave) || armed.rule.fault.reaches_the_body()
         };

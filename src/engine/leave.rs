@@ -36,6 +36,8 @@ pub(super) enum Job {
     Forward(Vec<CutPlan>),
     /// Send a part of a request; then this rule cuts.
     Half(usize),
+    /// Send a request of a rule's own.
+    Post,
     /// End the client's leg.
     Finish,
     /// End the server's leg.
@@ -145,6 +147,7 @@ impl Engine {
                     self.out.push(Command::Relay { exchange: id });
                 }
             }
+            Out::Post => self.send_post(id, parcel.points),
             Out::Head => {
                 let rechunk = self.may_change(id);
                 let guards = parcel.points.iter().any(|(_, point)| self.is_looked_for(id, point));
@@ -278,7 +281,7 @@ impl Engine {
             }
         }
         self.cutting.remove(&id);
-        self.drop_additions(id);
+        self.end_additions(id);
         self.serve_no_more(id);
     }
 

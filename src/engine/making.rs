@@ -41,6 +41,15 @@ impl Decided {
     }
 }
 
+impl Around {
+    /// The last request that rules send because of the unit in hand; not one that waits for that unit, if it is to be before.
+    pub(super) fn last_send(&self, before: bool) -> Option<u64> {
+        let behind = self.behind.iter().filter(|_| !before);
+        let sends = self.before.iter().chain(behind).filter(|made| matches!(made.parcel.out, Out::Post));
+        sends.map(|made| made.parcel.seq).max()
+    }
+}
+
 impl Made {
     pub(super) fn new(lane: LaneId, out: Out, point: Point) -> Self {
         Self { lane, parcel: Parcel::new(out, point) }

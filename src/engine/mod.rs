@@ -50,6 +50,7 @@ mod outlet;
 mod owner;
 mod passing;
 mod plan;
+mod posting;
 mod renaming;
 mod schedule;
 mod sending;

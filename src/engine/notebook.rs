@@ -160,6 +160,12 @@ impl Engine {
             entry.block = Some(block.kind.word().to_owned());
             entry.event_id = block.event_id.as_ref().map(|id| String::from_utf8_lossy(id).into_owned());
             entry.rpc = self.rpc_entries(&block.messages);
+        } else if let Some(post) = &point.post {
+            entry.http = Some(format!("{} {}", post.head.method, redacted_target(&post.head.target)));
+            entry.headers = redacted(&post.head.headers);
+            entry.rpc = self.rpc_entries(&post.messages);
+            let server = point.exchange.filter(|_| self.servers > 1).map(|id| self.server_of(id) as u64 + 1);
+            entry.upstream = server.filter(|_| fate == PointFate::Passed);
         } else if let Some(exchange) = point.exchange.and_then(|id| self.exchanges.get(&id)) {
             self.describe(&mut entry, point, exchange);
         }

@@ -51,6 +51,7 @@ impl Engine {
                     self.cut(now, id, rule, point, None);
                 }
             }
+            Job::Post => self.post_passed(stamp, id, &points),
             Job::Finish => {
                 self.client_over(now, id);
                 self.delivered(stamp, id, &points);
@@ -217,7 +218,7 @@ impl Engine {
     pub(super) fn tidy(&mut self, id: ExchangeId) {
         self.give_up_sending(id);
         let over = self.exchanges.get(&id).is_some_and(|exchange| exchange.is_over());
-        if over {
+        if over && !self.lingers(id) {
             self.exchanges.remove(&id);
             self.news |= self.plan.cuts_connections;
             self.busy.remove(&LaneId::Up(id));

@@ -17,6 +17,7 @@ mod halves;
 mod holds;
 mod moves;
 mod outcomes;
+mod posts;
 mod properties;
 mod reframes;
 mod resumes;
@@ -96,6 +97,10 @@ pub(crate) struct Play {
     slow: Option<ExchangeId>,
     /// Whether the server reads no request to its end.
     refuses: bool,
+    /// What rules have sent to the server.
+    pub(crate) sent: Vec<(RequestHead, Bytes)>,
+    /// Whether that cannot be sent.
+    pub(crate) fails_to_send: bool,
 }
 
 impl Play {
@@ -120,6 +125,8 @@ impl Play {
             stuck: Vec::new(),
             slow: None,
             refuses: false,
+            sent: Vec::new(),
+            fails_to_send: false,
         }
     }
 

@@ -210,7 +210,7 @@ fn leavers_of(now: Moment, lane: &Lane, mut leaver: impl FnMut((Moment, u64), u6
                 Piece::Last => false,
                 Piece::Whole => torn,
             };
-        } else if parcel.overtake && matches!(parcel.out, Out::Bytes(_)) {
+        } else if parcel.overtake && matches!(parcel.out, Out::Bytes(_) | Out::Post) {
             passed = true;
         } else {
             return;

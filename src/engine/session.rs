@@ -209,6 +209,11 @@ impl Sessions {
         true
     }
 
+    /// The target that was given out last for the posts of a session.
+    pub(super) fn endpoint(&self, ordinal: u64) -> Option<&str> {
+        self.by_endpoint.iter().rev().find(|(_, of)| **of == ordinal).map(|(target, _)| target.as_str())
+    }
+
     /// Whether streams at this path are those of 2024-11-05.
     pub(super) fn is_legacy(&self, path: &str) -> bool {
         self.legacy.get(&path.to_owned()).is_some()

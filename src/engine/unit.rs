@@ -13,6 +13,7 @@ use super::event::{ConnId, Ending, ExchangeId, Moment, UnitId};
 use super::outlet::{Outlet, Parting};
 use super::owner::{Belongs, Spoken};
 use super::plan::Plan;
+use super::posting::Post;
 use super::record::PointFate;
 use super::selector::{At, Stream};
 use super::sse::BlockKind;
@@ -59,6 +60,8 @@ pub(super) struct Point {
     /// How many bytes it came with; a cut and a rewrite do not change that.
     pub(super) size: u64,
     pub(super) hash: Option<u64>,
+    /// Of a request that a rule sends, all of it.
+    pub(super) post: Option<Arc<Post>>,
     /// The rule that made it, by number; `None`: a peer sent it.
     pub(super) maker: Option<usize>,
     /// The rules that acted on it, by number.
@@ -99,6 +102,8 @@ pub(super) enum Out {
     Read,
     /// A request goes to the server, perhaps with another body.
     Forward(Option<Bytes>),
+    /// A request of a rule's own goes to the server.
+    Post,
     /// An answer's head goes to the client.
     Head,
     /// Bytes of an answer's body go to the client.
@@ -211,6 +216,7 @@ impl Point {
             bytes: 0,
             size: 0,
             hash: None,
+            post: None,
             maker: None,
             rules: Vec::new(),
             by: seq,
@@ -282,7 +288,14 @@ impl Parcel {
     pub(super) fn bytes(&self) -> usize {
         match &self.out {
             Out::Bytes(bytes) => bytes.len(),
-            Out::Admit | Out::Read | Out::Forward(_) | Out::Head | Out::Gate(_) | Out::End(_) | Out::Leave(_) => 0,
+            Out::Admit
+            | Out::Read
+            | Out::Forward(_)
+            | Out::Post
+            | Out::Head
+            | Out::Gate(_)
+            | Out::End(_)
+            | Out::Leave(_) => 0,
         }
     }
 }

@@ -218,7 +218,9 @@ impl<'a> Rim<'a> {
         let mut fly = |exchange, way, unit| self.flying.entry((exchange, way)).or_default().push_back(unit);
         match command {
             Command::Record(entry) => self.entries.push(*entry),
-            Command::Forward { exchange, unit, .. } | Command::Send { exchange, unit, .. } => {
+            Command::Forward { exchange, unit, .. }
+            | Command::Send { exchange, unit, .. }
+            | Command::Post { exchange, unit, .. } => {
                 fly(exchange, Way::Up, unit);
             }
             Command::Head { exchange, unit, .. } | Command::Finish { exchange, unit, .. } => {

@@ -50,8 +50,8 @@ struct Driving {
     link: Arc<Link>,
 }
 
-/// Makes a connection for this client.
-pub(crate) async fn connect(run: &Arc<Run>, client: &Arc<Client>, to: Destination) -> io::Result<Connection> {
+/// Makes a connection for this client, or for none.
+pub(crate) async fn connect(run: &Arc<Run>, client: Weak<Client>, to: Destination) -> io::Result<Connection> {
     let wire = (run.dial)(run.upstreams[to.server].clone()).await?;
     open(wire, run, client, to).await
 }
@@ -68,7 +68,7 @@ pub(crate) fn over_tcp(upstream: Upstream) -> Dialing {
     })
 }
 
-async fn open(wire: Box<dyn Wire>, run: &Arc<Run>, client: &Arc<Client>, to: Destination) -> io::Result<Connection> {
+async fn open(wire: Box<dyn Wire>, run: &Arc<Run>, client: Weak<Client>, to: Destination) -> io::Result<Connection> {
     let link = Link::new(Arc::clone(run));
     let io = TokioIo::new(Leg::new(wire, Arc::clone(&link)));
     let (sender, http) = http1::Builder::new()
@@ -78,7 +78,7 @@ async fn open(wire: Box<dyn Wire>, run: &Arc<Run>, client: &Arc<Client>, to: Des
         .handshake(io)
         .await
         .map_err(io::Error::other)?;
-    tokio::spawn(drive(Driving { http: Some(http), link: Arc::clone(&link) }, Arc::downgrade(client)));
+    tokio::spawn(drive(Driving { http: Some(http), link: Arc::clone(&link) }, client));
     Ok(Connection { sender, link, to })
 }
 

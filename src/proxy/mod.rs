@@ -5,7 +5,8 @@
 //!   [`endpoint`] the one URL that a stream may begin with;
 //! * [`request`]: the peek and the request's body; [`connection`], [`server`]: what goes to the server and arrives from it;
 //! * [`reading`], [`pump`]: what arrived, gathered and told to the engine; [`relay`]: the answer's body;
-//! * [`ending`]: how a connection ends on purpose; [`orphan`]: a server's leg that outlives the client's;
+//! * [`ending`]: how a connection ends on purpose; [`orphan`]: a server's leg that outlives the client's; [`posting`]: a
+//!   request of a rule's own;
 //! * [`run`], [`exchange`]: what all share: the engine behind its lock, and the mailboxes of its commands.
 //!
 //! No decision is taken here: what arrives goes to the engine, what it commands is done.
@@ -22,6 +23,7 @@ mod informational;
 mod leg;
 mod link;
 mod orphan;
+mod posting;
 mod pump;
 mod reading;
 mod relay;

@@ -35,7 +35,7 @@ pub(crate) struct ServerBody {
     read: VecDeque<Bytes>,
     rest: Rest,
     /// The client's leg, on which the rest arrives.
-    client: Arc<Link>,
+    client: Option<Arc<Link>>,
     link: Option<Arc<Link>>,
     unit: Option<UnitId>,
     hold: Option<Hold>,
@@ -77,10 +77,15 @@ impl ServerBody {
     /// A body that is passed on as it comes.
     pub(crate) fn streaming(body: Incoming, client: &Arc<Link>) -> Self {
         let rest = if body.is_end_stream() { Rest::None } else { Rest::Stream(body) };
+        Self { rest, client: Some(Arc::clone(client)), ..Self::whole(Bytes::new()) }
+    }
+
+    /// A body that no client sends.
+    pub(crate) fn whole(body: Bytes) -> Self {
         Self {
-            read: VecDeque::new(),
-            rest,
-            client: Arc::clone(client),
+            read: Some(body).filter(|body| !body.is_empty()).into_iter().collect(),
+            rest: Rest::None,
+            client: None,
             link: None,
             unit: None,
             hold: None,
@@ -216,7 +221,7 @@ impl ServerBody {
     /// The rest will not come. If that is because the client is gone, this leg ends as the client's did: the error alone
     /// would make it a FIN.
     fn broken(&self) {
-        if let (Some(ending), Some(link)) = (self.client.gone(), &self.link) {
+        if let (Some(ending), Some(link)) = (self.client.as_ref().and_then(|client| client.gone()), &self.link) {
             link.cut(Cut::at_once(ending));
         }
     }

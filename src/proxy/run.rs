@@ -15,6 +15,7 @@ use super::connection::Dial;
 use super::ending::Cut;
 use super::exchange::{Exchange, Finish, Forward, Head};
 use super::headers::Hosts;
+use super::posting;
 use super::timer::Clock;
 use super::upstream::Upstream;
 use crate::engine::engine::Engine;
@@ -23,6 +24,7 @@ use crate::engine::record::Summary;
 
 /// What all connections of a run share.
 pub(crate) struct Run {
+    this: Weak<Self>,
     core: Mutex<Core>,
     transparent: bool,
     mailboxes: Mutex<Mailboxes>,
@@ -62,7 +64,8 @@ impl Run {
         dial: Dial,
         hosts: Hosts,
     ) -> Arc<Self> {
-        Arc::new(Self {
+        Arc::new_cyclic(|this| Self {
+            this: Weak::clone(this),
             transparent: engine.is_transparent(),
             core: Mutex::new(Core { engine, records, armed: None, over: false }),
             mailboxes: Mutex::default(),
@@ -160,6 +163,9 @@ impl Run {
     /// Carries a command out. Returns what happened at once because of it.
     fn carry_out(&self, core: &Core, command: Command) -> Option<Event> {
         match command {
+            Command::Post { exchange: _, unit, server, head, body } => {
+                posting::post(&self.this.upgrade()?, unit, server, (head, body));
+            }
             Command::Record(entry) => core.records.record(*entry),
             Command::Admit { conn } => self.find_client(conn)?.admit(),
             Command::CutConnection { conn, ending } => self.find_client(conn)?.cut(ending),

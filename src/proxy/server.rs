@@ -202,7 +202,7 @@ async fn ask(mut request: Request<ServerBody>, client: Arc<Client>, to: Destinat
         let kept = if to.fresh { None } else { client.slots[to.server].ready().await };
         let mut connection = match kept {
             Some(kept) => kept,
-            None => match connection::connect(&run, &client, to).await {
+            None => match connection::connect(&run, Arc::downgrade(&client), to).await {
                 Ok(fresh) => fresh,
                 Err(error) => {
                     let fault = Fault::Unreachable { upstream: run.upstreams[to.server].authority().to_owned(), error };

@@ -54,6 +54,17 @@ impl Upstream {
         Peer::over(stream).with_patience(self.patience)
     }
 
+    /// Listens no more: who connects from now on is refused. What is connected stays so.
+    pub(crate) fn refuse(&self) {
+        self.stop();
+        while TcpStream::connect(self.address).is_ok() {}
+    }
+
+    fn stop(&self) {
+        self.stopped.store(true, Ordering::SeqCst);
+        drop(TcpStream::connect(self.address));
+    }
+
     /// Whether no connection waits on which something was sent.
     pub(crate) fn is_idle(&self) -> bool {
         self.connections.try_recv().is_err()
@@ -67,8 +78,7 @@ impl Upstream {
 
 impl Drop for Upstream {
     fn drop(&mut self) {
-        self.stopped.store(true, Ordering::SeqCst);
-        drop(TcpStream::connect(self.address));
+        self.stop();
     }
 }
 

@@ -2,11 +2,13 @@
 
 use std::time::Duration;
 
-use mishap::engine::record::PointFate;
+use mishap::engine::record::{Entry, PointFate};
+use mishap::journal::Line;
 
-use crate::common::messages::{SSE_HEAD, answer, call, event, json_head, progress};
+use crate::common::messages::{ACCEPTED, SSE_HEAD, answer, call, event, json_head, progress};
 use crate::common::peer::End;
 use crate::common::scene::Scene;
+use crate::common::wire::Closed;
 
 fn inject(selector: &str, what: &str) -> String {
     format!("[[rule]]\nname = \"add\"\nmatch = {{ {selector} }}\ninject = {what}\n")
@@ -137,4 +139,75 @@ fn an_answer_of_a_known_length_grows_by_what_is_added() {
     client.sees(": x\n\n".to_owned() + &body);
     assert_eq!(client.end(), End::Eof);
     assert_eq!(scene.finish().status, 0);
+}
+
+// --- to the server ---
+
+const CANCEL: &str = "{ message = { jsonrpc = \"2.0\", method = \"notifications/cancelled\", params = { requestId = \"${owner.id}\" } } }";
+
+#[test]
+fn the_server_gets_a_cancel_for_an_id_before_the_request_of_that_id() {
+    for (rules, injected) in [(Some(inject("at = \"request\", method = \"tools/call\"", CANCEL)), true), (None, false)]
+    {
+        let scene = Scene::run(rules.as_deref(), &[]);
+        let client = scene.post(&call(7));
+        if injected {
+            let cancel = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}"#;
+            let mut server = scene.served(cancel);
+            server.send(ACCEPTED);
+            // The answer was read to its end; the connection is not used again.
+            assert_eq!(server.closed(), Closed::Fin);
+        }
+        let server = scene.served(&call(7));
+        scene.answered(client, server, 7);
+        let ended = scene.finish();
+        assert_eq!(ended.status, 0, "{}", ended.stderr);
+        let request = ended.journal.point("s1/post:7/request#1");
+        for sent in ended.journal.points(|point| point.maker.is_some()) {
+            assert!(sent.left_seq < request.left_seq, "{sent:#?}");
+            assert_eq!(
+                (sent.fate, sent.rpc[0].method.as_deref()),
+                (PointFate::Passed, Some("notifications/cancelled"))
+            );
+        }
+        let told = "test/add: sent notifications/cancelled to the server, beside POST tools/call id 7";
+        assert_eq!(ended.stderr.contains(told), injected, "{}", ended.stderr);
+    }
+}
+
+#[test]
+fn a_second_initialize_goes_out_in_the_live_session() {
+    let what = "{ to = \"server\", place = \"after\", message = { jsonrpc = \"2.0\", id = \"again\", method = \"initialize\" } }";
+    let scene = Scene::with(&inject("at = \"request\", method = \"tools/call\"", what));
+    let (client, server) = scene.exchange(&call(1));
+    let mut second = scene.upstream.next();
+    let (head, body) = second.whole_request();
+    assert_eq!(String::from_utf8_lossy(&body), r#"{"jsonrpc":"2.0","id":"again","method":"initialize"}"#);
+    let value = |name| head.value(name);
+    assert_eq!(
+        (value("mcp-session-id").as_deref(), value("content-type").as_deref(), value("host")),
+        (Some("session-1"), Some("application/json"), Some(scene.upstream.address().to_string()))
+    );
+    scene.answered(client, server, 1);
+    let ended = scene.finish();
+    assert_eq!(ended.status, 0, "{}", ended.stderr);
+    let (sent, request) = (ended.journal.point("s1/post:1/sent#1"), ended.journal.point("s1/post:1/request#1"));
+    assert!(request.left_seq < sent.left_seq, "{sent:#?}");
+}
+
+#[test]
+fn what_cannot_be_sent_is_noted_and_the_run_says_that_nothing_happened() {
+    let what = "{ to = \"server\", message = { jsonrpc = \"2.0\", method = \"x\" } }";
+    let scene = Scene::with(&inject("at = \"end\", method = \"tools/call\"", what));
+    let (mut client, mut server) = scene.call(1);
+    scene.upstream.refuse();
+    server.send_chunk(event(&answer(1)));
+    server.send_last_chunk();
+    client.sees(event(&answer(1)));
+    assert_eq!(client.end(), End::Eof);
+    let ended = scene.finish();
+    assert_eq!(ended.status, 4, "{}", ended.stderr);
+    assert_eq!(ended.journal.point("s1/post:1/sent#1").fate, PointFate::Gone);
+    let noted = |line: &&Line| matches!(line, Line::Entry(entry) if matches!(&**entry, Entry::Note(note) if note.text.contains("could not be sent")));
+    assert_eq!(ended.journal.lines().iter().filter(noted).count(), 1);
 }

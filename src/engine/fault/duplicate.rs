@@ -3,9 +3,9 @@
 use crate::engine::condition::Time;
 use crate::engine::effects::{Did, Outcome};
 use crate::engine::engine::Engine;
-use crate::engine::fault::{Act, Fault, FaultTable, Turn};
+use crate::engine::fault::{Act, Fault, FaultTable, Turn, unchecked};
 use crate::engine::language::params::Params;
-use crate::engine::language::{Complaints, GAP, Kind, MOST, Need, Spot, field, words};
+use crate::engine::language::{GAP, Kind, MOST, Need, field, words};
 use crate::engine::selector::At;
 
 /// `duplicate`: request, block.
@@ -25,17 +25,11 @@ pub static TABLE: FaultTable = FaultTable {
     doc: "lets a unit leave again",
     params: &[field("times", Kind::Int(1, MOST), Need::Default("1"), "how often again"), GAP],
     make: Some(|params, _| make(params).map(Fault::Duplicate)),
-    check,
+    check: unchecked,
 };
 
 fn make(params: &Params) -> Option<Duplicate> {
     Some(Duplicate { times: params.number("times")?, gap: params.time("gap")? })
-}
-
-fn check(_: &Params, at: At, spot: &Spot, slips: &mut Complaints) {
-    if at == At::Request {
-        slips.not_built(spot, "`duplicate` of a request");
-    }
 }
 
 impl Act for Duplicate {
@@ -48,6 +42,9 @@ impl Act for Duplicate {
         }
         let gap = engine.drawn(rule, Some(&point.key), "gap", Some(&self.gap));
         engine.log_firing(now, rule, point);
+        if point.at == At::Request {
+            return engine.send_again(now, rule, parcel, (self.times, gap));
+        }
         let mut ready = now;
         for _ in 0..self.times {
             ready = ready + gap;

@@ -16,6 +16,8 @@ use crate::engine::selector::At;
 pub struct Inject {
     /// What is added.
     pub what: What,
+    /// Where to.
+    pub to: To,
     /// Where, in relation to the unit.
     pub place: Place,
     /// When, if not at once.
@@ -31,6 +33,15 @@ pub enum What {
     Event(EventText),
     /// Bytes as they are, whether or not they end an event.
     Raw(String),
+}
+
+/// To whom.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum To {
+    /// Into the answer's stream.
+    Client,
+    /// As a POST of its own (rule R28).
+    Server,
 }
 
 /// Before or after the unit.
@@ -77,6 +88,7 @@ const CONTENT: [&str; 4] = ["message", "event", "comment", "raw"];
 fn make(params: &Params, at: At) -> Option<Inject> {
     Some(Inject {
         what: what(params)?,
+        to: to(params, at),
         place: match params.text("place").as_deref() {
             Some("before") => Place::Before,
             Some(_) => Place::After,
@@ -90,6 +102,11 @@ fn make(params: &Params, at: At) -> Option<Inject> {
             _ => Some(1),
         },
     })
+}
+
+fn to(params: &Params, at: At) -> To {
+    let to_server = params.text("to").map_or(at == At::Request, |to| to == "server");
+    if to_server { To::Server } else { To::Client }
 }
 
 fn what(params: &Params) -> Option<What> {
@@ -110,11 +127,21 @@ fn check(params: &Params, at: At, spot: &Spot, slips: &mut Complaints) {
     if slips.at_most_one(params, &CONTENT) == 0 {
         slips.wrong(spot, "`inject` adds nothing", "write one of message, event, comment, raw");
     }
-    let to_server = params.text("to").map_or(at == At::Request, |to| to == "server");
-    if to_server {
-        slips.not_built(spot, "`inject` to the server");
+    match to(params, at) {
+        To::Server => {
+            for (key, spot) in params.which(&["event", "comment"]) {
+                let what = format!("`{key}` to the server: a request carries a message, not an event");
+                slips.wrong(&spot, what, "write `message` or `raw`");
+            }
+        }
+        To::Client => check_place(params, at, slips),
     }
-    check_place(params, at, slips);
+    if let Some(spot) = params.written("to").filter(|_| at == At::Request && to(params, at) == To::Client) {
+        slips.wrong(spot, "`to = \"client\"` at a request: no answer has begun", "match at = \"head\"");
+    }
+    if let Some(spot) = params.written("when").filter(|_| at == At::End) {
+        slips.wrong(spot, "`when` at an end: the stream does not go on", "match at = \"head\"");
+    }
     let (when, repeat) = (params.condition("when"), params.written("repeat"));
     let again = params.is_again("repeat");
     match (repeat.filter(|_| again), when) {
@@ -140,9 +167,6 @@ fn check_place(params: &Params, at: At, slips: &mut Complaints) {
         }
         _ => {}
     }
-    if let Some(spot) = params.written("when").filter(|_| at == At::End) {
-        slips.wrong(spot, "`when` at an end: the stream does not go on", "match at = \"head\"");
-    }
 }
 
 /// Whether a condition can come true again for the next unit, and not at once.
@@ -163,8 +187,11 @@ fn recurs(when: &Condition) -> bool {
 
 impl Act for Inject {
     fn act(&self, engine: &mut Engine, turn: Turn<'_>) {
-        let Some((_, point)) = turn.parcel.points.first() else { return };
-        engine.inject(turn.now, turn.rule, self, &point.clone());
+        let Some((_, point)) = turn.parcel.points.first().cloned() else { return };
+        match self.to {
+            To::Client => engine.inject(turn.now, turn.rule, self, &point),
+            To::Server => engine.inject_to_server(turn.now, turn.rule, self, &point, turn.parcel),
+        }
     }
 
     fn waits_for(&self) -> Option<&Condition> {
@@ -172,15 +199,15 @@ impl Act for Inject {
     }
 
     fn changes(&self, _: At) -> bool {
-        true
+        self.to == To::Client
     }
 
     fn takes_the_blocks(&self) -> bool {
-        self.when.is_some()
+        self.when.is_some() && self.to == To::Client
     }
 
     fn reaches_the_body(&self) -> bool {
-        true
+        self.to == To::Client || self.when.is_some()
     }
 
     fn made(&self, engine: &Engine, outcome: &Outcome<'_>) -> Option<Did> {
@@ -203,6 +230,7 @@ impl Act for Inject {
             Some(times) => format!(", {times} times"),
             None => ", again each time".to_owned(),
         };
-        format!("add {what} {place}{when}{again}")
+        let add = if self.to == To::Client { "add" } else { "send the server" };
+        format!("{add} {what} {place}{when}{again}")
     }
 }

@@ -9,7 +9,7 @@ use super::super::fault::Fault;
 use super::super::fault::cut::Place as CutPlace;
 use super::super::fault::duplicate::Duplicate;
 use super::super::fault::event_text::{EventData, EventText};
-use super::super::fault::inject::{Inject, Place, What};
+use super::super::fault::inject::{Inject, Place, To, What};
 use super::super::record::PointFate;
 use super::super::rule::Rule;
 use super::super::selector::{At, Glob, Selector};
@@ -21,7 +21,7 @@ fn comment(text: &str) -> What {
 }
 
 fn add(selector: Selector, what: What, place: Place) -> Rule {
-    adding(selector, Inject { what, place, when: None, repeat: Some(1) })
+    adding(selector, Inject { what, to: To::Client, place, when: None, repeat: Some(1) })
 }
 
 fn adding(selector: Selector, inject: Inject) -> Rule {
@@ -155,7 +155,7 @@ fn where_nothing_can_stand_between_events_nothing_is_added() {
 
 #[test]
 fn a_burst_comes_at_once() {
-    let burst = Inject { what: comment("x"), place: Place::After, when: None, repeat: Some(200) };
+    let burst = Inject { what: comment("x"), to: To::Client, place: Place::After, when: None, repeat: Some(200) };
     let mut play = Play::new(vec![adding(of(At::Head, "tools/call"), burst)]);
     play.calls("a", 1).streams("a");
     assert_eq!((play.body("a"), play.counts("add")), (&*X.repeat(200), (1, 1, 200)));
@@ -164,7 +164,7 @@ fn a_burst_comes_at_once() {
 // --- when ---
 
 fn when(when: Condition, repeat: Option<u64>) -> Rule {
-    let inject = Inject { what: comment("x"), place: Place::After, when: Some(when), repeat };
+    let inject = Inject { what: comment("x"), to: To::Client, place: Place::After, when: Some(when), repeat };
     adding(of(At::Head, "tools/call"), inject)
 }
 
@@ -251,7 +251,8 @@ fn it_passes_what_waits_on_its_stream_but_not_its_head_or_its_unit() {
     play.waits(1);
     assert_eq!(play.body("a"), [X, X, &notification(1)].concat());
 
-    let behind = Inject { what: comment("x"), place: Place::After, when: Some(after(10)), repeat: Some(1) };
+    let behind =
+        Inject { what: comment("x"), to: To::Client, place: Place::After, when: Some(after(10)), repeat: Some(1) };
     let slow = rule("slow", message("notification"), delay(50));
     let mut play = Play::new(vec![adding(message("notification"), behind), slow]);
     play.calls("a", 1).streams("a").data("a", &(notification(1) + &answer(1))).waits(50);

@@ -47,6 +47,14 @@ impl Play {
                 seen.sends.push(piece);
                 vec![Event::Passed { unit }]
             }
+            Command::Post { exchange, unit, head, body, .. } => {
+                self.note("post", exchange);
+                self.sent.push((head, body));
+                if self.fails_to_send {
+                    return vec![Event::Unsent { unit, why: "refused".to_owned() }];
+                }
+                self.written(exchange, &[unit])
+            }
             Command::Head { exchange, unit, rechunk, edits, made } => {
                 let seen = self.note("head", exchange);
                 (seen.sent_head, seen.head_edits) = (Some(rechunk), edits);

@@ -50,7 +50,7 @@ pub(super) fn exchange_of(key: &str) -> &str {
 
 /// The method of the request that each POST carries.
 fn methods(points: &[&PointEntry]) -> Methods {
-    let requests = points.iter().filter(|point| point.point == "request");
+    let requests = points.iter().filter(|point| point.point == "request" && point.maker.is_none());
     let carried = requests.filter_map(|point| {
         let method = point.rpc.iter().find(|rpc| rpc.kind == "request")?.method.clone()?;
         Some((exchange_of(&point.key).to_owned(), method))

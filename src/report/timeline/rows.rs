@@ -204,9 +204,9 @@ fn forward(point: &PointEntry) -> Arrow {
     if point.dir == "c2s" { Arrow::Right } else { Arrow::Left }
 }
 
-/// An end that the proxy made came from nowhere.
+/// An end that the proxy made came from nowhere, and so did what a rule made.
 fn arriving(point: &PointEntry) -> Arrow {
-    if made_here(point) { Arrow::None } else { forward(point) }
+    if made_here(point) || point.maker.is_some() { Arrow::None } else { forward(point) }
 }
 
 fn onward(point: &PointEntry) -> Arrow {

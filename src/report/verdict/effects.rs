@@ -73,7 +73,14 @@ fn line(effect: &Effect, methods: &Methods) -> String {
                 None => format!("lost {}", names::point(&effect.key, methods)),
             }
         }
-        Did::Added { message, block, again } => {
+        Did::Added { again: true, to_server: true, .. } => {
+            format!("sent {} again", names::exchange_stream(own, methods))
+        }
+        Did::Added { message, to_server: true, .. } => {
+            let what = message.as_ref().map_or_else(|| "what is no message".to_owned(), message_words);
+            format!("sent {what} to the server, beside {}", names::exchange_stream(own, methods))
+        }
+        Did::Added { message, block, again, .. } => {
             let what = message.as_ref().map_or_else(|| block_words(block).to_owned(), message_words);
             let done = if *again { "repeated" } else { "added" };
             format!("{done} {what} on {}", names::exchange_stream(own, methods))

@@ -51,7 +51,7 @@ impl Engine {
             Out::Forward(None) => Some(self.exchanges.get(&point.exchange?)?.request_body.clone()),
             Out::Bytes(bytes) if self.is_json_answer(point) => Some(bytes.clone()),
             Out::Bytes(bytes) => sse::data_of(bytes),
-            Out::Admit | Out::Read | Out::Head | Out::Gate(_) | Out::End(_) | Out::Leave(_) => None,
+            Out::Admit | Out::Read | Out::Post | Out::Head | Out::Gate(_) | Out::End(_) | Out::Leave(_) => None,
         }
     }
 

@@ -45,6 +45,9 @@ impl Stage {
             Command::Send { exchange, length, .. } => {
                 vec![format!("server {} {length} bytes", self.name(*exchange))]
             }
+            Command::Post { head, body, .. } => {
+                vec![format!("server also {}", wire::request(&head.method, &head.headers, body))]
+            }
             Command::Head { exchange, edits, made, .. } => {
                 let (name, came) = (self.name(*exchange), self.play.seen[exchange].head.clone());
                 let mut head =
