@@ -238,3 +238,13 @@ fn get_cut_then_unavailable() {
     assert_eq!(fates(&["get-cut-then-unavailable"]), (Some(Ending::Eof), [fails, fails, passes]));
     assert_eq!(fates(&[]), (None, [passes; 3]));
 }
+
+#[test]
+fn get_zombie_conflict_of_two_clients() {
+    let gets = |uses: &[&str]| {
+        let mut play = play(uses);
+        play.gets("get").waits(100);
+        play.sent.iter().filter(|(head, _)| head.method == "GET").count()
+    };
+    assert_eq!((gets(&["get-zombie-conflict,how=second"]), gets(&[])), (1, 0));
+}

@@ -141,3 +141,23 @@ fn client_left_unseen() {
     writes.data("call", &answer(1)).ends("call");
     assert_eq!((writes.body("call"), writes.of("call").ending), ("", None::<Ending>), "the server writes to nobody");
 }
+
+#[test]
+fn lifecycle_races_with_what_no_client_sent() {
+    let got = |uses: &[&str], body: &str| {
+        let mut play = play(uses);
+        play.posts("it", body);
+        assert!(play.forwarded("it"));
+        assert_eq!(idle(&play), Vec::<String>::new());
+        let sent = play.sent.iter().map(|(_, body)| String::from_utf8_lossy(body).into_owned()).collect::<String>();
+        (play.left(), sent)
+    };
+    let call = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{}}"#;
+    let (order, cancel) = got(&["lifecycle-races,race=cancel-before-request"], call);
+    assert_eq!(order, ["post it", "forward it"]);
+    assert!(cancel.contains(r#""requestId":1"#), "{cancel}");
+    let (order, again) = got(&["lifecycle-races,race=second-initialize"], INITIALIZED);
+    assert_eq!(order, ["forward it", "post it"]);
+    assert!(again.contains(r#""method":"initialize""#), "{again}");
+    assert_eq!(got(&[], call), (vec!["forward it".to_owned()], String::new()));
+}
