@@ -36,10 +36,11 @@ impl<'a> Cell<'a> {
         Self { client, slug, ask, timeout }
     }
 
-    /// Begins to connect through the proxy at `url`.
-    pub(crate) fn connect(&self, url: &str) {
+    /// Begins to connect through the proxy at `url`, in the era of 2026-07-28 if `modern`.
+    pub(crate) fn connect(&self, url: &str, modern: bool, timeout: u64) {
         let url = format!("{url}/{}", self.slug);
-        let connect = json!({ "cmd": "connect", "id": self.slug, "url": url, "timeout": PATIENCE });
+        let mut connect = json!({ "cmd": "connect", "id": self.slug, "url": url, "timeout": timeout });
+        connect["modern"] = json!(modern);
         self.client.driver.send(&connect);
     }
 

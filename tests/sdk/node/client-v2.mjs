@@ -6,7 +6,8 @@ const methods = { sampling: 'sampling/createMessage', elicitation: 'elicitation/
 export async function load(version) {
     const sdk = await import(packages[version]);
     return {
-        client: (info, capabilities) => new sdk.Client(info, { capabilities }),
+        client: (info, capabilities, modern) =>
+            new sdk.Client(info, { capabilities, versionNegotiation: { mode: modern ? { pin: '2026-07-28' } : 'legacy' } }),
         transport: (url, options) => new sdk.StreamableHTTPClientTransport(url, options),
         /** `handler(params, context)`: the context is all the SDK gives a handler beside the message. */
         onRequest: (client, kind, handler) =>

@@ -49,15 +49,15 @@ function answerRequests(id, client, { wrapped, answers, hold }) {
 
 // === Commands ===
 
-async function connect({ id, url, timeout, hold_answers: hold, fetch_wrapped: wrap, then = [] }) {
+async function connect({ id, url, timeout, hold_answers: hold, fetch_wrapped: wrap, modern = false, then = [] }) {
     const wrapped = wrap ? new WrappedFetch(stream => say('stream-ended', { id, stream })) : undefined;
-    const client = sdk.client({ name: 'mishap-sdk-tests', version: '1.0.0' }, { sampling: {}, elicitation: {}, roots: {} });
+    const client = sdk.client({ name: 'mishap-sdk-tests', version: '1.0.0' }, { sampling: {}, elicitation: {}, roots: {} }, modern);
     client.onerror = error => say('onerror', { id, message: String(error.message) });
     client.fallbackNotificationHandler = async ({ method, params }) => say('notification', { id, method, data: params?.data ?? null });
     const answers = new Gates();
     answerRequests(id, client, { wrapped, answers, hold });
     try {
-        await client.connect(sdk.transport(new URL(url), { fetch: wrapped?.fetch }));
+        await client.connect(sdk.transport(new URL(url), { fetch: wrapped?.fetch }), { timeout });
         clients.set(id, { client, answers, timeout });
         say('connected', { id });
         for (const command of then) handlers[command.cmd]({ id, ...command });

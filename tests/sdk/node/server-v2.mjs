@@ -2,7 +2,7 @@
 // client. The 2.4.0 transport is the one of @modelcontextprotocol/node; that package asks for server 2.4.0, so that
 // 2.0.0 is joined to node:http by the same listener, here.
 import { getRequestListener } from '@hono/node-server';
-import { NodeStreamableHTTPServerTransport } from '@modelcontextprotocol/node';
+import { NodeStreamableHTTPServerTransport, toNodeHandler } from '@modelcontextprotocol/node';
 
 const packages = { '2.0.0': 'server-2.0.0', '2.4.0': '@modelcontextprotocol/server' };
 
@@ -36,6 +36,8 @@ export async function load(version) {
         })[method]();
 
     return {
+        /** A handler of requests of 2026-07-28, each with a server of its own. */
+        modern: version === '2.4.0' ? factory => toNodeHandler(sdk.createMcpHandler(factory)) : undefined,
         server: (info, capabilities) => new sdk.Server(info, { capabilities }),
         transport: options =>
             version === '2.0.0'

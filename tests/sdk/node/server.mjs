@@ -68,10 +68,19 @@ const tools = { ask, notify, slow, echo: async ({ text: words }) => text(words) 
 
 // === Sessions ===
 
-async function openSession() {
+/** A server with the tools; `session()` is the id of its session. */
+function toolServer(session) {
     const server = sdk.server({ name: 'mishap-sdk-tests', version: '1.0.0' }, { tools: {}, logging: {} });
     sdk.onListTools(server, async () => ({ tools: Object.keys(tools).map(name => ({ name, inputSchema: { type: 'object' } })) }));
-    sdk.onCallTool(server, (params, call) => tools[params.name](params.arguments, { ...call, session: session.transport.sessionId }));
+    sdk.onCallTool(server, (params, call) => tools[params.name](params.arguments, { ...call, session: session() }));
+    return server;
+}
+
+/** The era of 2026-07-28, in which there are no sessions; none in the first major version. */
+const modern = sdk.modern?.(() => toolServer(() => null));
+
+async function openSession() {
+    const server = toolServer(() => session.transport.sessionId);
     const session = { calls: new Map() };
     session.transport = sdk.transport({
         sessionIdGenerator: randomUUID,
@@ -104,6 +113,7 @@ function sayWhenCallsEnd({ transport, calls }) {
 
 async function onPost(req, res) {
     const body = await json(req);
+    if (modern && req.headers['mcp-protocol-version'] === '2026-07-28') return modern(req, res, body);
     const session = body.method === 'initialize' ? await openSession() : sessions.get(req.headers['mcp-session-id']);
     if (!session) return res.writeHead(404).end();
     // What a gateway in front of the server would say; `?refuse=METHOD` in the URL asks for it.

@@ -21,6 +21,7 @@ class Session:
         self.url: str = command["url"]
         self.then: list[dict[str, Any]] = command.get("then", [])
         self.seconds = command["timeout"] / 1000 if "timeout" in command else None
+        self.modern = bool(command.get("modern"))
         self.hold_answers = bool(command.get("hold_answers"))
         self.leaving = asyncio.Event()
         self.answers: dict[str, asyncio.Event] = {}
@@ -32,7 +33,7 @@ class Session:
         """Connects, serves calls until it is closed, and tells how it ended."""
         connected = False
         try:
-            async with sdk.client_session(self.url, self.seconds, **self.callbacks()) as self.client:
+            async with sdk.client_session(self.url, self.seconds, self.modern, **self.callbacks()) as self.client:
                 # Calls run inside the session's scope, as an application's would: what kills the session cancels them.
                 async with anyio.create_task_group() as self.calls:
                     connected = True

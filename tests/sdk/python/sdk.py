@@ -47,12 +47,12 @@ def error_outcome(error: MCPError) -> tuple[str, int, str]:
 
 
 @asynccontextmanager
-async def client_session(url: str, seconds: float | None, **callbacks: Any) -> AsyncIterator[ClientSession]:
-    """An initialized session (legacy era), closed in order when left."""
+async def client_session(url: str, seconds: float | None, modern: bool, **callbacks: Any) -> AsyncIterator[ClientSession]:
+    """A session, initialized or (in the era of 2026-07-28) discovered, closed in order when left."""
     limit = None if seconds is None else call_limit(seconds)
     async with streamable_http_client(url) as streams:
         async with ClientSession(streams[0], streams[1], read_timeout_seconds=limit, **callbacks) as session:
-            await session.initialize()
+            await (session.discover() if modern else session.initialize())
             yield session
 
 

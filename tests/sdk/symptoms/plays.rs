@@ -24,7 +24,7 @@ pub(super) fn meanwhile(scene: Scene) -> String {
 
 fn cell(scene: Scene, ask: Ask, timeout: u64) -> String {
     let cell = Cell::new(scene.client, &slug(&scene), ask, timeout);
-    cell.connect(scene.url());
+    cell.connect(scene.url(), false, scene.window());
     if !cell.connected() {
         scene.finish();
         return "refused".to_owned();
@@ -111,7 +111,7 @@ pub(super) fn leave(scene: Scene) -> String {
         scene.server_says("post-closed", "left");
     }
     let next = Cell::new(scene.client, &slug(&scene), Ask::Echo, PATIENCE);
-    next.connect(scene.url());
+    next.connect(scene.url(), false, PATIENCE);
     assert!(next.connected(), "{}", scene.name);
     next.ask();
     next.end();

@@ -87,7 +87,7 @@ pub(super) static ROWS: &[Row] = &[
     ),
     // === Sessions ===
     row("session-forgotten", TS1, plays::call, "the client goes on with the dead id"),
-    row("server-dies", TS1, plays::call, "the next call still carries the dead id"),
+    Row { with: "down=0s", ..row("server-dies", TS1, plays::call, "the next call still carries the dead id") },
     row("auth-expires-under-load", TS1, plays::three_calls, "all fail together; the drivers have no tokens to refresh"),
     // === Lifecycle ===
     Row {
@@ -138,6 +138,7 @@ pub(super) static ROWS: &[Row] = &[
     },
     row("replay-duplicates-or-strays", TS1, plays::one_notification, "the client counts what is replayed twice"),
     // === Framing and identity ===
+    Row { with: "form=cr", ..row("sse-reframed", TS1, plays::call, "the last event of a stream is never seen") },
     Row {
         with: "noise={event={data='beat'}}",
         ..row("sse-noise", PY2, plays::call, "what is no message is read as one")

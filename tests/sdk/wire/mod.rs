@@ -5,6 +5,7 @@
 //! something wait together, at the end.
 
 mod get_rows;
+mod modern_rows;
 mod post_rows;
 mod row;
 mod table;
@@ -21,8 +22,8 @@ use row::{Row, Server, UNEXPLAINED};
 #[test]
 fn every_client_makes_of_every_fault_what_the_table_says() {
     let clients = clients();
-    let servers = [Server::Plain, Server::Resumable, Server::Json].map(Upstream::start);
-    let rows: Vec<&Row> = post_rows::ROWS.iter().chain(get_rows::ROWS).collect();
+    let servers = [Server::Plain, Server::Resumable, Server::Json, Server::Modern].map(Upstream::start);
+    let rows: Vec<&Row> = post_rows::ROWS.iter().chain(get_rows::ROWS).chain(modern_rows::ROWS).collect();
     let mut controls = Controls::default();
     let mut scenes = Vec::new();
     for row in &rows {
@@ -39,8 +40,7 @@ fn every_client_makes_of_every_fault_what_the_table_says() {
 
     let controls = controls.outcomes(servers);
     let outcomes: Vec<Vec<String>> = scenes.into_iter().map(|scene| scene.outcomes(&clients)).collect();
-    let names: Vec<&str> = clients.iter().map(|client| client.name.as_str()).collect();
-    let table = table::markdown(&names, &rows, &outcomes, &controls);
+    let table = table::markdown(&clients, &rows, &outcomes, &controls);
     assert_is_committed("TABLE-wire.md", &table);
     assert!(!table.contains(UNEXPLAINED), "a cell differs from what was measured, and its row does not say why");
 }
@@ -56,7 +56,7 @@ impl Upstream {
     fn start(server: Server) -> Self {
         let store = server == Server::Resumable;
         let options = json!({ "store": store, "json": server == Server::Json, "timeout": PATIENCE });
-        let driver = Driver::node("server", "1.32.2", &options);
+        let driver = Driver::node("server", server.version(), &options);
         let transparent = Mishap::start(&driver.url(), &[]);
         Self { server, driver, transparent }
     }
@@ -78,9 +78,9 @@ impl<'a> Scene<'a> {
         let profiles: Vec<String> = row.profiles.iter().map(|profile| profile.replace("{server}", &url)).collect();
         let profiles: Vec<&str> = profiles.iter().map(String::as_str).collect();
         let faulty = Mishap::start(&url, &profiles);
-        let cells: Vec<Cell> =
-            clients.iter().map(|client| Cell::new(client, &row.slug(), row.ask, row.timeout(&client.name))).collect();
-        let (connected, refused) = connect(cells, faulty.url());
+        let cell = |client| Cell::new(client, &row.slug(), row.ask, row.timeout(&client.name));
+        let cells = row.server.speaks_with(clients).map(cell).collect();
+        let (connected, refused) = connect(cells, faulty.url(), row.server);
         let (prompt, late): (Vec<_>, Vec<_>) = connected.into_iter().partition(|cell| row.is_prompt(&cell.client.name));
         play(&prompt);
         Self { row, faulty, refused, prompt, late }
@@ -92,12 +92,13 @@ impl<'a> Scene<'a> {
         let run = faulty.finish();
         run.assert_exit(0);
         let fired = run.firings();
-        assert!(fired >= clients.len(), "{}: {fired} times, not once for each\n{}", row.what, run.verdict);
+        let cells = refused.len() + prompt.len() + late.len();
+        assert!(fired >= cells, "{}: {fired} times, not once for each\n{}", row.what, run.verdict);
         let refused = refused.iter().map(|cell| (cell, "refused".to_owned()));
         let played = prompt.iter().chain(&late).map(|cell| (cell, cell.outcome(&Seen::of(&run, &cell.slug))));
         let outcomes = refused.chain(played).map(|(cell, outcome)| (&*cell.client.name, outcome));
         let outcomes: BTreeMap<&str, String> = outcomes.collect();
-        clients.iter().map(|client| outcomes[&*client.name].clone()).collect()
+        row.server.speaks_with(clients).map(|client| outcomes[&*client.name].clone()).collect()
     }
 }
 
@@ -114,8 +115,9 @@ impl<'a> Controls<'a> {
     fn set(&mut self, row: &Row, upstream: &Upstream, clients: &'a [Client]) {
         self.cells.entry((row.server, row.ask)).or_insert_with(|| {
             let situation = format!("{:?}/{:?}", row.server, row.ask).replace(['(', ')'], "-");
-            let cells = clients.iter().map(|client| Cell::new(client, &situation, row.ask, PATIENCE)).collect();
-            let (connected, refused) = connect(cells, upstream.transparent.url());
+            let cell = |client| Cell::new(client, &situation, row.ask, PATIENCE);
+            let cells = row.server.speaks_with(clients).map(cell).collect();
+            let (connected, refused) = connect(cells, upstream.transparent.url(), row.server);
             assert!(refused.is_empty(), "{situation} without a profile");
             if row.ask != Ask::Meanwhile {
                 play(&connected);
@@ -143,8 +145,8 @@ impl<'a> Controls<'a> {
 }
 
 /// Connects all; those that came to a session, and those that did not.
-fn connect<'a>(cells: Vec<Cell<'a>>, url: &str) -> (Vec<Cell<'a>>, Vec<Cell<'a>>) {
-    cells.iter().for_each(|cell| cell.connect(url));
+fn connect<'a>(cells: Vec<Cell<'a>>, url: &str, server: Server) -> (Vec<Cell<'a>>, Vec<Cell<'a>>) {
+    cells.iter().for_each(|cell| cell.connect(url, server == Server::Modern, PATIENCE));
     cells.into_iter().partition(Cell::connected)
 }
 

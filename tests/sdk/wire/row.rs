@@ -1,7 +1,7 @@
 //! What a row is.
 
 use crate::cells::{Ask, WINDOW};
-use crate::harness::PATIENCE;
+use crate::harness::{Client, PATIENCE};
 
 /// A row.
 pub(super) struct Row {
@@ -28,7 +28,7 @@ pub(super) struct Differs {
     pub(super) because: &'static str,
 }
 
-/// The server of a row: sdk 1.32.2 each time.
+/// The server of a row: sdk 1.32.2, where nothing else is said.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Server {
     /// Without an event store: no event has an id.
@@ -37,6 +37,20 @@ pub(super) enum Server {
     Resumable,
     /// It answers calls with one JSON body.
     Json,
+    /// 2.4.0, asked in the era of 2026-07-28.
+    Modern,
+}
+
+impl Server {
+    pub(super) fn version(self) -> &'static str {
+        if self == Self::Modern { "2.4.0" } else { "1.32.2" }
+    }
+
+    /// The clients that it is shown to, in the order of the columns.
+    pub(super) fn speaks_with(self, clients: &[Client]) -> impl Iterator<Item = &Client> {
+        let modern = ["client 2.4.0", "python 2.3.0", "rmcp 3.11.0"];
+        clients.iter().filter(move |client| self != Self::Modern || modern.contains(&&*client.name))
+    }
 }
 
 /// The clients that were measured by hand, by the beginning of their names here: one version of each.
@@ -49,7 +63,7 @@ impl Row {
     /// Its name as a part of a path.
     pub(super) fn slug(&self) -> String {
         let fits = |letter: char| if letter.is_ascii_alphanumeric() { letter.to_ascii_lowercase() } else { '-' };
-        self.what.chars().map(fits).collect()
+        format!("{:?} {}", self.server, self.what).chars().map(fits).collect()
     }
 
     /// How long this client waits for its request: as long as it may take, unless it is expected to be lost.

@@ -1,8 +1,9 @@
 //! The tables as Markdown.
 
 use super::row::Row;
-use super::{Outcomes, Server, get_rows, post_rows};
+use super::{Outcomes, Server, get_rows, modern_rows, post_rows};
 use crate::cells::{Ask, assert_published};
+use crate::harness::Client;
 
 const HEAD: &str = "\
 # What each client makes of each fault
@@ -20,17 +21,19 @@ cause the fault. The reasons are below the tables.
 ";
 
 /// All tables.
-pub(super) fn markdown(clients: &[&str], rows: &[&Row], cells: &[Vec<String>], controls: &Outcomes) -> String {
+pub(super) fn markdown(clients: &[Client], rows: &[&Row], cells: &[Vec<String>], controls: &Outcomes) -> String {
     let mut reasons = Vec::new();
     let mut sections = vec![HEAD.to_owned()];
     let mut start = 0;
     for (title, count) in [
         ("The answer to a POST", post_rows::ROWS.len()),
         ("The standalone GET and the handshake", get_rows::ROWS.len()),
+        ("The answer to a POST in the era of 2026-07-28", modern_rows::ROWS.len()),
     ] {
         let part = start..start + count;
         sections.push(format!("## {title}\n"));
-        sections.push(table(clients, &rows[part.clone()], &cells[part], controls, &mut reasons));
+        let clients: Vec<&str> = rows[start].server.speaks_with(clients).map(|client| &*client.name).collect();
+        sections.push(table(&clients, &rows[part.clone()], &cells[part], controls, &mut reasons));
         start += count;
     }
     sections.push(format!("## Where a cell differs from what was measured by hand\n\n{}", numbered(&reasons)));
@@ -89,6 +92,7 @@ fn profiles(rows: &[&Row]) -> String {
             Server::Plain => "",
             Server::Resumable => "with an event store",
             Server::Json => "answers with one JSON body",
+            Server::Modern => "server 2.4.0, `createMcpHandler`",
         };
         let ask = match row.ask {
             Ask::Echo => String::new(),

@@ -14,14 +14,14 @@ use std::time::{Duration, Instant};
 use mishap_rmcp_driver::{Commands, Gates, emit, text, wire};
 use rmcp::model::{
     ClientConfig, ClientRequest, CreateMessageRequestParams, CreateMessageResult, ElicitRequestParams, ElicitResult,
-    ErrorData, Extensions, ListRootsResult, RequestId,
+    ErrorData, Extensions, ListRootsResult, ProtocolVersion, RequestId,
 };
 use rmcp::service::{
-    InboundStreamOrigin, Peer, PeerRequestOptions, QuitReason, RequestContext, RunningServiceCancellationToken,
-    ServiceError,
+    ClientLifecycleMode, ClientServiceExt, InboundStreamOrigin, Peer, PeerRequestOptions, QuitReason, RequestContext,
+    RunningServiceCancellationToken, ServiceError,
 };
 use rmcp::transport::StreamableHttpClientTransport;
-use rmcp::{ClientHandler, RoleClient, ServiceExt};
+use rmcp::{ClientHandler, RoleClient};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
@@ -70,7 +70,12 @@ async fn run(command: Value, mut commands: mpsc::UnboundedReceiver<Value>, answe
     let hold_answers = command["hold_answers"] == true;
     let handler = Handler { id: id.clone(), hold_answers, answers };
     let transport = StreamableHttpClientTransport::from_uri(text(&command, "url"));
-    let service = match handler.serve(transport).await {
+    let preferred_versions = vec![ProtocolVersion::V_2026_07_28];
+    let lifecycle = match command["modern"] == true {
+        true => ClientLifecycleMode::Discover { preferred_versions },
+        false => ClientLifecycleMode::Initialize,
+    };
+    let service = match handler.serve_with_lifecycle(transport, lifecycle).await {
         Ok(service) => service,
         Err(error) => return emit(&json!({"event": "connect-failed", "id": id, "message": error.to_string()})),
     };
