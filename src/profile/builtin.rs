@@ -57,6 +57,7 @@ profiles! {
     "get-zombie-conflict",
     "session-forgotten",
     "server-dies",
+    "two-replicas",
     "auth-expires-under-load",
     "initialized-late-or-lost",
     "lifecycle-races",

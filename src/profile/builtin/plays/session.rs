@@ -89,3 +89,23 @@ fn auth_expires_under_load() {
     control.calls("a", 1);
     assert!(control.forwarded("a"));
 }
+
+#[test]
+fn two_replicas() {
+    let went = |play: &mut Play, names: [&str; 3]| {
+        names.map(|name| {
+            calls(play, name, "S", 1);
+            play.of(name).to.server
+        })
+    };
+    let mut spread = play(&["two-replicas"]).in_front_of(2);
+    assert_eq!(went(&mut spread, ["a", "b", "c"]), [0, 1, 0]);
+    let mut other = play(&["two-replicas,on=reconnect"]).in_front_of(2);
+    other.gets("get").streams("get");
+    assert_eq!(went(&mut other, ["a", "b", "c"]), [0, 0, 0]);
+    other.waits(1_000);
+    assert_eq!(other.of("get").ending, Some(Ending::Eof));
+    assert_eq!((went(&mut other, ["d", "e", "f"]), idle(&other)), ([1, 1, 1], vec![]));
+    let mut control = play(&[]).in_front_of(2);
+    assert_eq!(went(&mut control, ["a", "b", "c"]), [0, 0, 0]);
+}
