@@ -14,7 +14,8 @@ clients' message handler, where it is given an exception). \"then\": what became
 was not answered. Resumes are GETs with a `Last-Event-ID`, counted at the proxy; three and more are \"repeated\".
 
 Server: `sdk 1.32.2`; where nothing else is said `tools/call` of a tool that answers at once, in a session of 2025-11-25. The
-column \"without\" is the control: the same cell, the same proxy, no profile, one word where all clients agree.
+column \"without\" is the control: the same cell through a proxy without a profile, played once for each server and request, and
+written once where all clients agree.
 
 A number in brackets: the cell is another than what was measured by hand, one version of each SDK, before there was a proxy to
 cause the fault. The reasons are below the tables.
