@@ -90,8 +90,8 @@ pub(crate) struct Play {
     pub(crate) cut_connections: usize,
     /// Everything that left, in order: `forward a`, `head a`, `write a`, `finish a`, `close a`.
     pub(crate) left: Vec<String>,
-    /// Everything that was commanded but records, and when.
-    pub(crate) told: Vec<(Moment, Command)>,
+    /// Everything that was commanded, step by step, and when.
+    pub(crate) told: Vec<(Moment, Vec<Command>)>,
     /// Units whose last byte is not written, while the client of their exchange does not read.
     stuck: Vec<(ExchangeId, UnitId)>,
     slow: Option<ExchangeId>,

@@ -9,10 +9,9 @@ impl Play {
     pub(crate) fn feed(&mut self, event: Event) {
         let mut events = std::collections::VecDeque::from([event]);
         while let Some(event) = events.pop_front() {
-            for command in self.engine.on(self.now, event) {
-                if !matches!(command, Command::Record(_)) {
-                    self.told.push((self.now, command.clone()));
-                }
+            let commands = self.engine.on(self.now, event);
+            self.told.push((self.now, commands.clone()));
+            for command in commands {
                 events.extend(self.obey(command));
             }
         }

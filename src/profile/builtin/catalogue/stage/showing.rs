@@ -11,14 +11,16 @@ use crate::engine::record::Opened;
 
 impl Stage {
     pub(super) fn note(&mut self) {
-        for (at, command) in std::mem::take(&mut self.play.told) {
-            if let Command::CloseServer { exchange, unit, fate: Fate::Drain(Some(time)) | Fate::Keep(Some(time)) } =
-                command
-            {
-                self.lasting.push((at + time, unit, self.name(exchange)));
-            }
-            for line in self.lines(&command) {
-                self.show(at, line);
+        for (at, commands) in std::mem::take(&mut self.play.told) {
+            for command in in_one_write(commands) {
+                if let Command::CloseServer { exchange, unit, fate } = &command
+                    && let Fate::Drain(Some(time)) | Fate::Keep(Some(time)) = fate
+                {
+                    self.lasting.push((at + *time, *unit, self.name(*exchange)));
+                }
+                for line in self.lines(&command) {
+                    self.show(at, line);
+                }
             }
         }
     }
@@ -122,6 +124,23 @@ impl Stage {
         let broken = broken.map(|gate| format!("{gate:?}")).collect();
         Played { wire: counted(&self.log), tallies: summary.rules, broken }
     }
+}
+
+/// What one step of the engine writes to one client, without anything between, goes out in one write.
+fn in_one_write(commands: Vec<Command>) -> Vec<Command> {
+    let mut all: Vec<Command> = Vec::new();
+    for command in commands {
+        match (all.last_mut(), command) {
+            (Some(Command::Write { exchange, bytes, .. }), Command::Write { exchange: same, bytes: more, .. })
+                if *exchange == same =>
+            {
+                *bytes = [&bytes[..], &more].concat().into()
+            }
+            (_, Command::Record(_)) => {}
+            (_, command) => all.push(command),
+        }
+    }
+    all
 }
 
 /// Whether the line is the end of an answer that the line before it has begun or made whole.
