@@ -18,22 +18,15 @@ use script::Traffic;
 use stage::{Played, play};
 
 use crate::engine::rule::Rule;
-use crate::profile::problem::ProblemKind;
 
-/// The rules of a case; else whether it is only that this version cannot do it yet, and why in words.
-fn rules(case: &Case) -> Result<Vec<Rule>, (bool, String)> {
+/// The rules of a case; else why it does not load.
+fn rules(case: &Case) -> Result<Vec<Rule>, String> {
     let loaded = match (&case.profile, &case.rules) {
         (Some(profile), None) => row::profile(profile),
         (None, Some(text)) => row::own(text),
-        _ => return Err((false, "a row has either `profile` or `rules`".to_owned())),
+        _ => return Err("a row has either `profile` or `rules`".to_owned()),
     };
-    loaded.map_err(|problems| {
-        let missing = |problem: &crate::profile::Problem| {
-            problem.kind == ProblemKind::NotBuilt || problem.what.starts_with("no profile is called")
-        };
-        let words: Vec<_> = problems.iter().map(ToString::to_string).collect();
-        (problems.iter().any(missing), words.join("\n"))
-    })
+    loaded.map_err(|problems| problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
 }
 
 /// What is wrong with a case that loads.
@@ -45,17 +38,17 @@ fn faults_of(case: &Case, rules: Vec<Rule>, traffic: &Traffic) -> String {
     if let Some(expected) = &case.without {
         differ(&mut wrong, "without the rules", &without.wire, &row::lines(expected));
     }
-    if with.wire == without.wire && !case.unseen {
+    if with.wire == without.wire {
         wrong.push_str("the wire is the same without the rules: nothing was reproduced\n");
     }
-    wrong.push_str(&idle(case, &with));
+    wrong.push_str(&idle(&with));
     wrong
 }
 
 /// Rules that changed nothing, and gates that had to be broken open.
-fn idle(case: &Case, with: &Played) -> String {
+fn idle(with: &Played) -> String {
     let mut wrong = String::new();
-    for rule in with.tallies.iter().filter(|rule| rule.effective == 0 && !rule.optional && !case.unseen) {
+    for rule in with.tallies.iter().filter(|rule| rule.effective == 0 && !rule.optional) {
         let _ = writeln!(wrong, "rule {}: matched {}, fired {}, not effective", rule.name, rule.matched, rule.fired);
     }
     for gate in &with.broken {
@@ -80,37 +73,13 @@ fn every_row_is_seen_on_the_wire_with_its_profile_and_not_without() {
     let mut wrong = String::new();
     for row in row::all() {
         for (n, case) in (1..).zip(row.cases()) {
-            let found = match rules(case) {
-                _ if case.pending.is_some() => continue,
-                Ok(rules) => faults_of(case, rules, find(&traffic, &row, case)),
-                Err((true, _)) => continue,
-                Err((false, why)) => why,
-            };
+            let found = rules(case).map_or_else(|why| why, |rules| faults_of(case, rules, find(&traffic, &row, case)));
             if !found.is_empty() {
                 let _ = writeln!(wrong, "\n== {} case {n}, traffic {}:\n{found}", row.key, case.traffic);
             }
         }
     }
     assert!(wrong.is_empty(), "{wrong}");
-}
-
-#[test]
-fn the_rows_that_wait_for_something_are_those_that_do_not_load() {
-    let mut wrong = String::new();
-    for row in row::all() {
-        for (n, case) in (1..).zip(row.cases()) {
-            match (rules(case), &case.pending) {
-                (Err((true, why)), None) => writeln!(wrong, "{}#{n}: set `pending`, for {why}", row.key),
-                (Ok(_), Some(waits)) => {
-                    eprintln!("{}#{n}: loads; take `pending = {waits:?}` away", row.key);
-                    Ok(())
-                }
-                _ => Ok(()),
-            }
-            .expect("a string takes it");
-        }
-    }
-    assert!(wrong.is_empty(), "\n{wrong}");
 }
 
 #[test]

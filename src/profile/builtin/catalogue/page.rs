@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use super::row::{self, Case, Row};
+use super::row::{self, Row};
 
 const OPENING: &str = "# The catalogue
 
@@ -49,13 +49,13 @@ fn page() -> String {
 
 fn counts() -> String {
     let rows = row::all();
-    let not_shown = rows.iter().filter(|row| row.case.is_empty()).count();
-    let waiting = rows.iter().filter(|row| row.cases().any(|case| case.pending.is_some())).count();
+    let played = rows.iter().filter(|row| !row.case.is_empty()).count();
+    let profiles = rows.iter().filter(|row| row.cases().any(|case| case.profile.is_some())).count();
     let sdk = rows.iter().filter(|row| row.sdk.is_some()).count();
     format!(
-        "{} rows are played, {waiting} wait for a fault or a profile that is not built yet, {not_shown} cannot be shown by an HTTP proxy; \
-         {sdk} were also run against real SDKs.",
-        rows.len() - not_shown - waiting
+        "{played} rows are played, {profiles} of them with a built-in profile; {sdk} were also run against real SDKs; {} cannot be \
+         shown by an HTTP proxy.",
+        rows.len() - played
     )
 }
 
@@ -67,10 +67,9 @@ fn table(text: &mut String, row: &Row) {
     }
     for (n, case) in (1..).zip(row.cases()) {
         let (key, report, sdk) = if n == 1 { (&*row.key, &*report, &*sdk) } else { ("", "", "") };
-        let what = match (&case.profile, &case.pending) {
-            (_, Some(waits)) => format!("not yet: {waits}"),
-            (Some(line), None) => format!("`{}`", line.replace('|', "\\|")),
-            (None, None) => format!("[rules](#{})", anchor(row, n)),
+        let what = match &case.profile {
+            Some(line) => format!("`{}`", line.replace('|', "\\|")),
+            None => format!("[rules](#{})", anchor(row, n)),
         };
         let limits = row.not_shown.as_ref().filter(|_| n == row.case.len());
         let limits = limits.map(|why| format!("; not shown: {why}")).unwrap_or_default();
@@ -84,12 +83,9 @@ fn anchor(row: &Row, n: usize) -> String {
 }
 
 fn rules(text: &mut String, row: &Row) {
-    let own = |case: &Case| case.pending.is_none() && row.like.is_none();
-    for (n, case) in (1..).zip(row.cases()).filter(|(_, case)| own(case)) {
+    for (n, case) in (1..).zip(row.cases()).filter(|_| row.like.is_none()) {
         if let Some(rules) = &case.rules {
-            let later =
-                case.later.as_ref().map(|later| format!("Once it is there: `{later}`.\n\n")).unwrap_or_default();
-            let _ = write!(text, "\n### {}\n\n{later}```toml\n{}\n```\n", anchor(row, n), rules.trim());
+            let _ = write!(text, "\n### {}\n\n```toml\n{}\n```\n", anchor(row, n), rules.trim());
         }
     }
 }

@@ -56,13 +56,6 @@ pub(super) struct Case {
     pub(super) wire: String,
     /// The same without the rules.
     pub(super) without: Option<String>,
-    /// What this version cannot do yet.
-    pub(super) pending: Option<String>,
-    /// The built-in profile that is to say the same one day.
-    pub(super) later: Option<String>,
-    /// Nothing changes on the wire: it is observed.
-    #[serde(default)]
-    pub(super) unseen: bool,
 }
 
 impl Row {

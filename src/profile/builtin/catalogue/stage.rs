@@ -52,8 +52,6 @@ struct Stage {
 
 /// Plays the traffic with these rules.
 pub(super) fn play(traffic: &Traffic, rules: Vec<Rule>) -> Played {
-    let mut play = Play::new(Vec::new());
-    play.engine = Engine::new(Setup { rules, seed: 1, record: true }).in_front_of(traffic.servers);
     let mut stage = Stage {
         play: Play::new(rules).in_front_of(2),
         log: Vec::new(),

@@ -17,11 +17,10 @@ const TOLD: [&str; 7] = [
     "x-accel-buffering",
 ];
 /// Headers of requests that are worth a word.
-const ASKED: [&str; 6] =
-    ["last-event-id", "mcp-protocol-version", "authorization", "accept", "mcp-session-id", "origin"];
+const ASKED: [&str; 5] = ["last-event-id", "mcp-protocol-version", "authorization", "mcp-session-id", "origin"];
 
 /// What every request of the session carries says nothing.
-const USUAL: [(&str, &str); 2] = [("mcp-session-id", "S"), ("accept", "text/event-stream")];
+const USUAL: (&str, &str) = ("mcp-session-id", "S");
 
 /// What a client has of an exchange.
 #[derive(Debug, Default)]
@@ -50,7 +49,7 @@ impl Received {
         let media = media(&head.headers);
         self.sse = media == Some("sse");
         let media = media.map(|media| format!(" {media}")).unwrap_or_default();
-        format!("head {}{media}{}", head.status, told(&head.headers, &TOLD, &[]))
+        format!("head {}{media}{}", head.status, told(&head.headers, &TOLD, None))
     }
 
     /// More of the body: what is complete by now.
@@ -165,12 +164,12 @@ pub(super) fn request(method: &str, headers: &[(String, bytes::Bytes)], body: &[
         Err(_) if body.is_empty() => method.to_owned(),
         Err(_) => format!("{method} {} bytes", body.len()),
     };
-    what + &told(headers, &ASKED, &USUAL)
+    what + &told(headers, &ASKED, Some(USUAL))
 }
 
-fn told(headers: &[(String, bytes::Bytes)], which: &[&str], usual: &[(&str, &str)]) -> String {
+fn told(headers: &[(String, bytes::Bytes)], which: &[&str], usual: Option<(&str, &str)>) -> String {
     let told = headers.iter().map(|(name, value)| (name.as_str(), String::from_utf8_lossy(value)));
-    let told = told.filter(|(name, value)| which.contains(name) && !usual.contains(&(*name, value)));
+    let told = told.filter(|(name, value)| which.contains(name) && usual != Some((*name, value)));
     told.map(|(name, value)| format!(", {name}: {value}")).collect()
 }
 

@@ -134,7 +134,7 @@ fn in_one_write(commands: Vec<Command>) -> Vec<Command> {
             (Some(Command::Write { exchange, bytes, .. }), Command::Write { exchange: same, bytes: more, .. })
                 if *exchange == same =>
             {
-                *bytes = [&bytes[..], &more].concat().into()
+                *bytes = [&bytes[..], &more].concat().into();
             }
             (_, Command::Record(_)) => {}
             (_, command) => all.push(command),
