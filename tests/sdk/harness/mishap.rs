@@ -34,10 +34,18 @@ pub(crate) struct Run {
 impl Mishap {
     /// Puts the proxy in front of `upstream` with these profiles (as after `-p`; a file's path is from the tests' folder).
     pub(crate) fn start(upstream: &str, profiles: &[&str]) -> Self {
+        Self::in_front_of(&[upstream], profiles)
+    }
+
+    /// The same with several servers, to which a rule may send requests.
+    pub(crate) fn in_front_of(upstreams: &[&str], profiles: &[&str]) -> Self {
         let journal = journal_path();
         let mut command = Command::new(env!("CARGO_BIN_EXE_mishap"));
         command.current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sdk"));
-        command.args(["run", "-u", upstream, "--journal"]).arg(&journal);
+        command.args(["run", "--journal"]).arg(&journal);
+        for upstream in upstreams {
+            command.args(["-u", upstream]);
+        }
         for profile in profiles {
             command.args(["-p", profile]);
         }

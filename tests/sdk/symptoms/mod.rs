@@ -30,11 +30,11 @@ enum Profile {
 
 #[test]
 fn every_profile_shows_its_symptom_and_nothing_shows_it_without() {
-    let each_once = |name: fn(&Row) -> &'static str| ROWS.iter().map(name).collect::<BTreeSet<_>>().into_iter();
-    let clients: BTreeMap<&str, Client> = each_once(|row| row.client).map(|name| (name, client(name))).collect();
-    let servers: BTreeMap<&str, Driver> = each_once(|row| row.server).map(|name| (name, server(name))).collect();
-    let play =
-        |row: &'static Row, profile| (row.play)(Scene::set(row, &clients[row.client], &servers[row.server], profile));
+    let names: BTreeSet<_> = ROWS.iter().map(|row| row.client).collect();
+    let clients: BTreeMap<&str, Client> = names.into_iter().map(|name| (name, client(name))).collect();
+    let names: BTreeSet<_> = ROWS.iter().flat_map(|row| [Some(row.server), row.replica]).flatten().collect();
+    let servers: BTreeMap<&str, Driver> = names.into_iter().map(|name| (name, server(name))).collect();
+    let play = |row: &'static Row, profile| (row.play)(Scene::set(row, &clients, &servers, profile));
     let outcomes: Vec<[String; 2]> = thread::scope(|scope| {
         let played = |row| [Profile::On, Profile::Off].map(|profile| scope.spawn(move || play(row, profile)));
         let played: Vec<_> = ROWS.iter().map(played).collect();

@@ -13,6 +13,8 @@ pub(super) struct Row {
     pub(super) beside: &'static [&'static str],
     pub(super) client: &'static str,
     pub(super) server: &'static str,
+    /// A second server, for rules that send requests there.
+    pub(super) replica: Option<&'static str>,
     /// No SDK falls for it: the client is written by hand.
     pub(super) raw: bool,
     /// What is done, and what comes of it.
@@ -23,7 +25,7 @@ pub(super) struct Row {
 
 /// A row with the profile's defaults.
 const fn row(profile: &'static str, client: &'static str, play: fn(Scene) -> String, shows: &'static str) -> Row {
-    Row { profile, with: "", beside: &[], client, server: PLAIN, raw: false, play, shows }
+    Row { profile, with: "", beside: &[], client, server: PLAIN, replica: None, raw: false, play, shows }
 }
 
 const PLAIN: &str = "sdk 1.32.2";
@@ -89,6 +91,10 @@ pub(super) static ROWS: &[Row] = &[
     row("session-forgotten", TS1, plays::call, "the client goes on with the dead id"),
     Row { with: "down=0s", ..row("server-dies", TS1, plays::call, "the next call still carries the dead id") },
     row("auth-expires-under-load", TS1, plays::three_calls, "all fail together; the drivers have no tokens to refresh"),
+    Row {
+        replica: Some("sdk 1.29.0"),
+        ..row("two-replicas", TS1, plays::call, "the second request meets a server that does not know the session")
+    },
     // === Lifecycle ===
     Row {
         raw: true,

@@ -1,5 +1,7 @@
 //! What a row is played on: one client, one server, a proxy of its own between them.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 
 use super::Profile;
@@ -17,14 +19,23 @@ pub(super) struct Scene<'a> {
 }
 
 impl<'a> Scene<'a> {
-    pub(super) fn set(row: &Row, client: &'a Client, server: &'a Driver, profile: Profile) -> Self {
+    pub(super) fn set(
+        row: &Row,
+        clients: &'a BTreeMap<&str, Client>,
+        servers: &'a BTreeMap<&str, Driver>,
+        profile: Profile,
+    ) -> Self {
+        let (client, server) = (&clients[row.client], &servers[row.server]);
         let separator = if row.with.is_empty() { "" } else { "," };
         let own = format!("{}{separator}{}", row.profile, row.with);
         let mut profiles = row.beside.to_vec();
         if profile == Profile::On {
             profiles.push(&own);
         }
-        let mishap = Mishap::start(&server.url(), &profiles);
+        let upstreams = [Some(row.server), row.replica].into_iter().flatten().map(|name| servers[name].url());
+        let upstreams: Vec<String> = upstreams.collect();
+        let upstreams: Vec<&str> = upstreams.iter().map(String::as_str).collect();
+        let mishap = Mishap::in_front_of(&upstreams, &profiles);
         Self { client, server, name: format!("{own} {} {profile:?}", client.name), profile, mishap }
     }
 

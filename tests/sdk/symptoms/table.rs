@@ -27,5 +27,6 @@ fn line(row: &Row, with: &str, without: &str) -> String {
     let beside: Vec<String> = row.beside.iter().map(|beside| format!(" beside `{beside}`")).collect();
     let arguments = if row.with.is_empty() { String::new() } else { format!("`{}`", row.with) };
     let arguments = format!("{arguments}{}", beside.concat());
-    format!("| {} | {arguments} | {client} | {} | {with} | {without} | {} |\n", row.profile, row.server, row.shows)
+    let server = [Some(row.server), row.replica].into_iter().flatten().collect::<Vec<_>>().join(" and ");
+    format!("| {} | {arguments} | {client} | {server} | {with} | {without} | {} |\n", row.profile, row.shows)
 }
