@@ -1,6 +1,6 @@
 //! What a rule does, one file for each fault: its words, its parameters, what it says of itself, what it does.
 //!
-//! A new fault is a file with a `TABLE` and an [`Act`], and a line in [`faults!`] below (ARCHITECTURE.md, "How to add a
+//! A new fault is a file with a `TABLE` and an [`Act`], and a line in `faults!` below (ARCHITECTURE.md, "How to add a
 //! fault").
 
 pub mod buffer;

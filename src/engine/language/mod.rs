@@ -134,13 +134,13 @@ pub enum Kind {
     Presence,
     /// An ordinal, a list of them, `"none"` or `"ended"`.
     Session,
-    /// A client request: a table of [`OWNER`].
+    /// A client request: a table of `OWNER`.
     Owner,
-    /// A kind of message, or a table of [`MESSAGE`].
+    /// A kind of message, or a table of `MESSAGE`.
     Message,
     /// A place in a unit: a number of bytes, or `"50%"`.
     Offset,
-    /// A table of [`SELECTOR`].
+    /// A table of `SELECTOR`.
     Selector,
     /// A condition.
     Condition(Asked),
