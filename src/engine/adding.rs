@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::engine::Engine;
+use super::engine::{Engine, LANE_LIMIT};
 use super::event::{ExchangeId, Moment};
 use super::fault::Fault;
 use super::fault::inject::{Inject, Place, To};
@@ -114,6 +114,11 @@ impl Engine {
             let last = made.as_ref().and_then(|made| made.parcel.points.first()).map(|(_, point)| point.clone());
             made.into_iter().for_each(|made| self.stand(now, made));
             return self.add_again(Addition { rule, point: last.unwrap_or(point), place, timer: None, left });
+        }
+        if self.unread(id) > LANE_LIMIT {
+            // Nothing slows down who adds.
+            return self
+                .note(now, format!("{}: its client does not read; {} adds no more", point.key, plan.rules[rule].name));
         }
         let mut made = self.make(now, id, rule, inject, &point);
         for (_, point) in made.iter_mut().flat_map(|made| &mut made.parcel.points) {

@@ -16,6 +16,7 @@ mod eras;
 mod halves;
 mod holds;
 mod moves;
+mod orders;
 mod outcomes;
 mod posts;
 mod properties;

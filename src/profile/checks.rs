@@ -23,9 +23,6 @@ pub(super) fn fault(report: &mut Report, table: &FaultTable, params: &Params, at
     let mut slips = Complaints::default();
     (table.check)(params, at, spot, &mut slips);
     report.complain(slips);
-    if table.make.is_none() {
-        report.not_built(spot, &format!("`{}`", table.name));
-    }
 }
 
 /// A whole rule.

@@ -80,7 +80,7 @@ impl Reader<'_> {
         if self.report.count() != before {
             return None;
         }
-        (table.make?)(&params, at?)
+        (table.make)(&params, at?)
     }
 
     /// The table of a fault's parameters, whatever way the fault was written.

@@ -3,8 +3,7 @@
 use std::fmt::Write as _;
 
 use mishap::profile::schema::{
-    FAULTS, FILE, FIRED, FaultTable, Field, GATHERED, MESSAGE, Need, OWNER, RULE, SEEN, SELECTOR, VARIABLE, WAIT,
-    at_word,
+    FAULTS, FILE, FIRED, Field, GATHERED, MESSAGE, Need, OWNER, RULE, SEEN, SELECTOR, VARIABLE, WAIT, at_word,
 };
 
 use crate::tests::{drift, page};
@@ -29,13 +28,11 @@ fn reference() -> String {
         let _ = write!(text, "### {title}\n\n");
         rows(&mut text, fields);
     }
-    let (built, planned): (Vec<&FaultTable>, Vec<_>) = FAULTS.iter().copied().partition(|fault| fault.make.is_some());
-    for fault in built.into_iter().chain(planned) {
+    for fault in FAULTS {
         let points: Vec<_> = fault.at.iter().map(|at| at_word(*at)).collect();
         let main = fault.main.map(|main| format!(" Main parameter: `{main}`.")).unwrap_or_default();
-        let built = if fault.make.is_some() { "" } else { " **Not built yet.**" };
         let title = format!("Fault: `{}`", fault.name);
-        let _ = write!(text, "### {title}\n\nIt {}. At {}.{main}{built}\n\n", fault.doc, points.join(", "));
+        let _ = write!(text, "### {title}\n\nIt {}. At {}.{main}\n\n", fault.doc, points.join(", "));
         rows(&mut text, fault.params);
     }
     text

@@ -120,6 +120,21 @@ fn with_forward_the_server_gets_the_request_and_the_client_an_answer_of_ours() {
 }
 
 #[test]
+fn with_forward_too_the_answer_comes_before_its_ending() {
+    for (ending, end) in [("fin", End::Fin), ("reset", End::Reset)] {
+        let scene = with(&format!(
+            "match = {{ at = \"request\", method = \"tools/call\" }}\nrespond = {{ status = 504, sse = [{{ data = \"q\" }}], \
+             ending = \"{ending}\", forward = true }}"
+        ));
+        let (mut client, _server) = scene.exchange(&call(1));
+        assert_eq!(client.answer().status(), 504, "{ending}");
+        client.sees("data: q\n\n");
+        assert_eq!(client.end(), end);
+        assert_eq!(scene.finish().status, 0);
+    }
+}
+
+#[test]
 fn with_when_the_answer_waits_for_something_else() {
     let scene = with(
         "match = { at = \"request\", method = \"tools/call\" }\nrespond = { status = 429, when = { at = \"end\", method = \

@@ -48,7 +48,7 @@ pub static TABLE: FaultTable = FaultTable {
         field("head", Kind::Bool, Need::Default("false"), "whether the head waits too, until the first byte leaves"),
         limit("\"30s\"", "when what is kept is let go anyway, which is a failure"),
     ],
-    make: Some(|params, _| make(params).map(Fault::Buffer)),
+    make: |params, _| make(params).map(Fault::Buffer),
     check: sizes,
 };
 

@@ -135,7 +135,7 @@ pub static TABLE: FaultTable = FaultTable {
         field("settle", Kind::Duration, Need::Default("\"20ms\""), "before a reset: how long the reader gets to read"),
         field("h2-code", Kind::Text, Need::Optional, "the code of RST_STREAM (CANCEL)"),
     ],
-    make: Some(|params, at| make(params, at).map(Fault::Cut)),
+    make: |params, at| make(params, at).map(Fault::Cut),
     check,
 };
 

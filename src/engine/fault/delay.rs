@@ -26,7 +26,7 @@ pub static TABLE: FaultTable = FaultTable {
     main: Some("time"),
     doc: "lets a unit leave so long after it arrived",
     params: &[field("time", Kind::Time, Need::Required, "how long, counted from arrival"), OVERTAKE],
-    make: Some(|params, _| make(params).map(Fault::Delay)),
+    make: |params, _| make(params).map(Fault::Delay),
     check: unchecked,
 };
 

@@ -21,7 +21,7 @@ pub static TABLE: FaultTable = FaultTable {
     main: None,
     doc: "loses a unit",
     params: &[],
-    make: Some(|_, _| Some(Fault::Drop(Drop))),
+    make: |_, _| Some(Fault::Drop(Drop)),
     check: unchecked,
 };
 

@@ -2,7 +2,7 @@
 
 use crate::engine::condition::Time;
 use crate::engine::effects::{Did, Outcome};
-use crate::engine::engine::Engine;
+use crate::engine::engine::{Engine, LANE_LIMIT};
 use crate::engine::fault::{Act, Fault, FaultTable, Turn, unchecked};
 use crate::engine::language::params::Params;
 use crate::engine::language::{GAP, Kind, MOST, Need, field, words};
@@ -24,7 +24,7 @@ pub static TABLE: FaultTable = FaultTable {
     main: Some("times"),
     doc: "lets a unit leave again",
     params: &[field("times", Kind::Int(1, MOST), Need::Default("1"), "how often again"), GAP],
-    make: Some(|params, _| make(params).map(Fault::Duplicate)),
+    make: |params, _| make(params).map(Fault::Duplicate),
     check: unchecked,
 };
 
@@ -45,8 +45,12 @@ impl Act for Duplicate {
         if point.at == At::Request {
             return engine.send_again(now, rule, parcel, (self.times, gap));
         }
+        let most = (LANE_LIMIT / parcel.bytes().max(1)).max(1) as u64;
+        if self.times > most {
+            engine.note(now, format!("{}: {most} copies of it are {LANE_LIMIT} bytes; no more are made", point.key));
+        }
         let mut ready = now;
-        for _ in 0..self.times {
+        for _ in 0..self.times.min(most) {
             ready = ready + gap;
             let made = engine.make_copy(now, rule, parcel, ready);
             engine.put_behind(made);

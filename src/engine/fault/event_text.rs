@@ -58,7 +58,7 @@ impl EventText {
             out.put_u8(b'\n');
         };
         if let Some(comment) = &self.comment {
-            text(comment).split('\n').for_each(|comment| line(": ", comment));
+            lines(&text(comment)).for_each(|comment| line(": ", comment));
         }
         if let Some(event) = &self.event {
             line("event: ", &text(event));
@@ -70,11 +70,27 @@ impl EventText {
             line("retry: ", &retry.to_string());
         }
         match &self.data {
-            Some(EventData::Text(data)) => text(data).split('\n').for_each(|data| line("data: ", data)),
+            Some(EventData::Text(data)) => lines(&text(data)).for_each(|data| line("data: ", data)),
             Some(EventData::Message(message)) => line("data: ", &fill(message).to_string()),
             None => {}
         }
         out.put_u8(b'\n');
         out.freeze()
+    }
+}
+
+/// The lines of a text, however they end: on the wire each of CR, LF and both begins another.
+fn lines(text: &str) -> impl Iterator<Item = &str> {
+    text.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line)).flat_map(|line| line.split('\r'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_line_of_the_data_is_a_line_of_the_event() {
+        let event = EventText { data: Some(EventData::Text("a\rb\r\nc\n\nd".to_owned())), ..EventText::default() };
+        assert_eq!(event.bytes(Value::clone), "data: a\ndata: b\ndata: c\ndata: \ndata: d\n\n");
     }
 }

@@ -35,7 +35,7 @@ pub static TABLE: FaultTable = FaultTable {
         OVERTAKE,
         field("reading", Kind::Bool, Need::Default("true"), "whether the server's leg is read on meanwhile, bounded"),
     ],
-    make: Some(|params, _| make(params).map(Fault::Hold)),
+    make: |params, _| make(params).map(Fault::Hold),
     check: endless,
 };
 

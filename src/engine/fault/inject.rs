@@ -79,7 +79,7 @@ pub static TABLE: FaultTable = FaultTable {
             "true: again each time `when` comes true; a number: so often in all",
         ),
     ],
-    make: Some(|params, at| make(params, at).map(Fault::Inject)),
+    make: |params, at| make(params, at).map(Fault::Inject),
     check,
 };
 

@@ -93,8 +93,8 @@ pub struct FaultTable {
     pub doc: &'static str,
     /// Its parameters.
     pub params: &'static [Field],
-    /// Makes it of parameters that were read without a complaint; `None`: it is not built yet.
-    pub make: Option<fn(&Params, At) -> Option<Fault>>,
+    /// Makes it of parameters that were read without a complaint.
+    pub make: fn(&Params, At) -> Option<Fault>,
     /// What two parameters mean together: complains of combinations that could never do what they say.
     pub check: fn(&Params, At, &Spot, &mut Complaints),
 }

@@ -61,7 +61,7 @@ pub static TABLE: FaultTable = FaultTable {
         field("closed", Kind::Word(&["wait", "drop"]), Need::Default("\"wait\""), "what if no such stream is open"),
         limit("\"30s\"", "when it leaves on its own stream anyway, which is a failure"),
     ],
-    make: Some(|params, _| make(params).map(Fault::Move)),
+    make: |params, _| make(params).map(Fault::Move),
     check: unchecked,
 };
 
@@ -182,7 +182,7 @@ impl Engine {
     }
 
     /// How much waits on a stream or was let go and is not written, in bytes: nothing slows down who moves blocks to it.
-    fn unread(&self, id: ExchangeId) -> usize {
+    pub(in crate::engine) fn unread(&self, id: ExchangeId) -> usize {
         let Some(exchange) = self.exchanges.get(&id) else { return 0 };
         exchange.down.bytes.saturating_add(usize::try_from(exchange.flying_bytes).unwrap_or(usize::MAX))
     }

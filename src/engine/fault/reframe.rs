@@ -94,7 +94,7 @@ pub static TABLE: FaultTable = FaultTable {
         field("final-blank", Kind::Bool, Need::Default("true"), "whether an event ends with its blank line"),
         field("pad", Kind::Size, Need::Optional, "how long the message is at least made, with spaces"),
     ],
-    make: Some(|params, _| make(params).map(Fault::Reframe)),
+    make: |params, _| make(params).map(Fault::Reframe),
     check,
 };
 

@@ -91,7 +91,7 @@ pub static TABLE: FaultTable = FaultTable {
         field("across", Kind::Bool, Need::Default("false"), "whether the window spans all streams of the session"),
         limit("\"1s\"", "when the window closes although it is not full (no failure)"),
     ],
-    make: Some(|params, _| make(params).map(Fault::Reorder)),
+    make: |params, _| make(params).map(Fault::Reorder),
     check: unchecked,
 };
 

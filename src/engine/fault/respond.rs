@@ -71,7 +71,7 @@ pub static TABLE: FaultTable = FaultTable {
         limit("\"30s\"", "when a unit withheld for `when` is let go anyway, which is a failure"),
         field("forward", Kind::Bool, Need::Default("false"), "whether the server gets the request too"),
     ],
-    make: Some(|params, _| make(params).map(Fault::Respond)),
+    make: |params, _| make(params).map(Fault::Respond),
     check,
 };
 
@@ -111,6 +111,18 @@ fn check(params: &Params, at: At, _: &Spot, slips: &mut Complaints) {
     if let Some(spot) = forward.filter(|_| at != At::Request) {
         let instead = if at == At::Head { "leave it out: the server has it" } else { "match at = \"request\"" };
         slips.wrong(spot, "`forward` needs a request that was read and not sent", instead);
+    }
+    let when = params.condition("when");
+    if let Some(spot) = params.written("when").filter(|_| when == Some(Condition::Never)) {
+        slips.wrong(spot, "an answer that never comes", "say cut = \"stall\"");
+    }
+    if let Some(spot) = params.written("when").filter(|_| at != At::Head && when == Some(Condition::End)) {
+        let what = if params.flag("forward") { "its head has passed by then" } else { "the server never gets it" };
+        slips.wrong(
+            spot,
+            format!("`when` of the end of the answer: {what}"),
+            "match at = \"head\", or wait for another",
+        );
     }
     if let Some(spot) = params.written("limit").filter(|_| params.written("when").is_none()) {
         slips.wrong(spot, "`limit` without `when`: nothing waits", "remove it");

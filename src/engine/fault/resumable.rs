@@ -36,7 +36,7 @@ pub static TABLE: FaultTable = FaultTable {
         field("priming", Kind::Bool, Need::Default("true"), "whether it begins with an empty event with an id"),
         field("ids", Kind::Text, Need::Optional, "what the ids begin with"),
     ],
-    make: Some(|params, _| Some(Fault::Resumable(make(params)))),
+    make: |params, _| Some(Fault::Resumable(make(params))),
     check,
 };
 

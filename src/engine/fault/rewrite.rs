@@ -114,7 +114,7 @@ pub static TABLE: FaultTable = FaultTable {
              at request and block: the message as a batch",
         ),
     ],
-    make: Some(|params, _| make(params).map(Fault::Rewrite)),
+    make: |params, _| make(params).map(Fault::Rewrite),
     check: checks::params,
 };
 

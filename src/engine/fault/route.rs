@@ -42,7 +42,7 @@ pub static TABLE: FaultTable = FaultTable {
         ),
         field("fresh", Kind::Bool, Need::Default("false"), "on a connection of its own"),
     ],
-    make: Some(|params, _| make(params).map(Fault::Route)),
+    make: |params, _| make(params).map(Fault::Route),
     check: unchecked,
 };
 

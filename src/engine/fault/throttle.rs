@@ -26,7 +26,7 @@ pub static TABLE: FaultTable = FaultTable {
         field("rate", Kind::Rate, Need::Required, "how fast"),
         field("burst", Kind::Size, Need::Optional, "how much may pass at once (one second's worth)"),
     ],
-    make: Some(|params, _| make(params).map(Fault::Throttle)),
+    make: |params, _| make(params).map(Fault::Throttle),
     check: nothing,
 };
 

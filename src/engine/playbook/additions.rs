@@ -342,3 +342,28 @@ fn a_condition_sees_what_was_made_pass() {
     play.calls("a", 1).streams("a").data("a", &answer(1)).ends("a");
     assert_eq!((play.of("a").ending, play.counts("hold").2), (Some(Ending::Eof), 1));
 }
+
+// === bounds ===
+
+#[test]
+fn copies_are_no_more_than_what_a_queue_holds() {
+    let large = format!("data: {{\"method\":\"x\",\"params\":\"{}\"}}\n\n", "x".repeat(4 * 1024 * 1024));
+    for (event, copies) in [(large, 3), (notification(1), 100)] {
+        let mut play = Play::new(vec![again(message("notification"), 100, 0)]);
+        play.calls("a", 1).streams("a").data("a", &event);
+        assert_eq!(play.body("a").len(), (1 + copies) * event.len());
+    }
+}
+
+#[test]
+fn nothing_more_is_added_for_a_client_that_does_not_read() {
+    let what = comment(&"x".repeat(1024 * 1024));
+    let inject = Inject { what, to: To::Client, place: Place::After, when: Some(after(1)), repeat: None };
+    let mut play = Play::new(vec![adding(of(At::Head, "tools/call"), inject)]);
+    play.calls("a", 1).streams("a").stops_reading("a");
+    for _ in 0..100 {
+        play.waits(1);
+    }
+    assert!(play.body("a").len() < 20 * 1024 * 1024, "{} bytes wait", play.body("a").len());
+    assert!(play.engine.additions.is_empty());
+}

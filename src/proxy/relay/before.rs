@@ -49,12 +49,13 @@ impl ClientBody {
     /// A rule answers first: the head of that answer.
     pub(crate) async fn head(&mut self) -> Result<AnswerHead, Head> {
         poll_fn(|cx| {
-            // A cut comes first: what a server's leg shows that was closed by command is no end of its own.
-            if self.poll_cut(cx) {
-                return Poll::Pending;
-            }
+            // What a rule answers may end in a cut, which comes behind its head.
             if let Some(made) = self.exchange.as_ref().and_then(|exchange| exchange.take_made()) {
                 return Poll::Ready(Err(made));
+            }
+            // A cut comes before what the server's leg shows: one that was closed by command is no end of its own.
+            if self.poll_cut(cx) {
+                return Poll::Pending;
             }
             match self.reading.as_mut().map(|reading| reading.poll_read(cx)) {
                 Some(Poll::Ready(Read::Head(head, source))) => return Poll::Ready(Ok((head, source))),

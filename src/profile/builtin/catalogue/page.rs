@@ -11,7 +11,8 @@ const OPENING: &str = "# The catalogue
 against the engine, with its rules and without, by `cargo test --lib catalogue`; what both legs must show is in `tests/catalogue`,
 line by line. States are those of the day the catalogue was made; who is at fault is the reporters' claim.
 
-Type the profile after `mishap run -u URL -p`, in quotes. *Rules* are a profile of one's own, below the tables: put `version = 1`
+Type the profile after `mishap run -u URL -p`, quoted for your shell; where ` -p ` stands between two, each is quoted by itself.
+A rule that asks for event ids, progress or a standalone GET needs a server that has them. *Rules* are a profile of one's own, below the tables: put `version = 1`
 and the rules in a file, and name the file after `-p`.
 
 ";
