@@ -9,6 +9,7 @@ use std::net::SocketAddr;
 use mishap::engine::record::PointEntry;
 use mishap::journal::Line;
 
+use super::body::Head;
 use super::journal::{Journal, Live, crossed, fired};
 use super::messages::{ACCEPTED, INITIALIZED, SSE_HEAD, answer, call, initialize, json_head, request};
 use super::mishap::Mishap;
@@ -28,8 +29,8 @@ pub(crate) struct Scene {
     address: SocketAddr,
     journal: RefCell<Live>,
     session: Cell<u32>,
-    /// Requests that have reached the server, with their bodies.
-    waiting: RefCell<Vec<(Vec<u8>, Peer)>>,
+    /// Requests that have reached the server, with their heads and bodies.
+    waiting: RefCell<Vec<(Head, Vec<u8>, Peer)>>,
     _scratch: Scratch,
 }
 
@@ -187,14 +188,21 @@ impl Scene {
     /// waits: two requests that leave together arrive in the order of their connections, which is nobody's.
     #[track_caller]
     pub(crate) fn served(&self, message: &str) -> Peer {
+        self.served_with(message).1
+    }
+
+    /// The same, and the head of the request.
+    #[track_caller]
+    pub(crate) fn served_with(&self, message: &str) -> (Head, Peer) {
         let mut waiting = self.waiting.borrow_mut();
         loop {
-            if let Some(index) = waiting.iter().position(|(body, _)| body == message.as_bytes()) {
-                return waiting.remove(index).1;
+            if let Some(index) = waiting.iter().position(|(_, body, _)| body == message.as_bytes()) {
+                let (head, _, server) = waiting.remove(index);
+                return (head, server);
             }
             let mut server = self.upstream.next();
-            let (_, body) = server.whole_request();
-            waiting.push((body, server));
+            let (head, body) = server.whole_request();
+            waiting.push((head, body, server));
         }
     }
 

@@ -180,9 +180,7 @@ fn a_second_initialize_goes_out_in_the_live_session() {
     let what = "{ to = \"server\", place = \"after\", message = { jsonrpc = \"2.0\", id = \"again\", method = \"initialize\" } }";
     let scene = Scene::with(&inject("at = \"request\", method = \"tools/call\"", what));
     let (client, server) = scene.exchange(&call(1));
-    let mut second = scene.upstream.next();
-    let (head, body) = second.whole_request();
-    assert_eq!(String::from_utf8_lossy(&body), r#"{"jsonrpc":"2.0","id":"again","method":"initialize"}"#);
+    let (head, _second) = scene.served_with(r#"{"jsonrpc":"2.0","id":"again","method":"initialize"}"#);
     let value = |name| head.value(name);
     assert_eq!(
         (value("mcp-session-id").as_deref(), value("content-type").as_deref(), value("host")),
