@@ -66,6 +66,12 @@ impl<'a> Cell<'a> {
         }
     }
 
+    /// Waits until the SDK's error callback has spoken.
+    pub(crate) fn is_told_an_error(&self) {
+        let told = |event: &Value| event["event"] == "onerror" && event["id"] == self.slug;
+        self.client.driver.wait(&format!("an error told to {}", self.slug), told);
+    }
+
     /// Waits until that has come to an end, and one request more, which shows whether the session still works; then
     /// closes the session.
     pub(crate) fn end(&self) {

@@ -17,6 +17,20 @@ pub(super) fn lost_call(scene: Scene) -> String {
     cell(scene, Ask::Echo, timeout)
 }
 
+/// A call whose answer comes when the client has given it up, and one after that.
+pub(super) fn late_answer(scene: Scene) -> String {
+    let cell = Cell::new(scene.client, &slug(&scene), Ask::Echo, scene.window());
+    cell.connect(scene.url(), false, PATIENCE);
+    assert!(cell.connected(), "{}", scene.name);
+    cell.ask();
+    if scene.is_on() {
+        cell.is_told_an_error();
+    }
+    cell.end();
+    let run = scene.finish();
+    cell.outcome(&Seen::of(&run, &cell.slug))
+}
+
 /// A call beside one that is never answered; meanwhile the standalone GET is watched.
 pub(super) fn meanwhile(scene: Scene) -> String {
     cell(scene, Ask::Meanwhile, PATIENCE)

@@ -105,7 +105,7 @@ pub(super) static ROWS: &[Row] = &[
             "the SDKs' servers answer a call that comes before initialized",
         )
     },
-    row("lifecycle-races", TS1, plays::lost_call, "an answer to a call that was given up is an error for the client"),
+    row("lifecycle-races", TS1, plays::late_answer, "an answer to a call that was given up is an error for the client"),
     Row { with: "when=3s", ..row("client-vanishes-mid-call", TS1, plays::outlived, "the server works for nobody") },
     row("client-left-unseen", TS1, plays::leave, "the server still writes to a client that has gone"),
     // === Gateways ===
