@@ -59,9 +59,11 @@ impl Engine {
     /// What a rule makes is seen by the rules after it, never by itself or earlier ones (rule R16); a resume that it
     /// answers is seen by all others, as any other resume (rule R31).
     fn is_hidden(&self, point: &Point, rule: usize) -> bool {
-        let served =
-            point.exchange.and_then(|id| self.exchanges.get(&id)).is_some_and(|served| served.serves.is_some());
-        point.maker.is_some_and(|maker| if served { rule == maker } else { rule <= maker })
+        point.maker.is_some_and(|maker| {
+            let exchange = point.exchange.and_then(|id| self.exchanges.get(&id));
+            let served = exchange.is_some_and(|exchange| exchange.serves.is_some());
+            if served { rule == maker } else { rule <= maker }
+        })
     }
 
     /// The rule fires: its fault acts.

@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 
@@ -61,6 +62,8 @@ pub(super) struct Conn {
 pub struct Engine {
     pub(super) plan: Arc<Plan>,
     pub(super) seed: u64,
+    /// How long each silence of the plan must be.
+    pub(super) silences: Arc<[Duration]>,
     pub(super) conns: BTreeMap<ConnId, Conn>,
     pub(super) exchanges: BTreeMap<ExchangeId, Box<Exchange>>,
     pub(super) sessions: Sessions,
@@ -113,8 +116,9 @@ impl Engine {
     #[must_use]
     pub fn new(setup: Setup) -> Self {
         let plan = Plan::new(setup.rules);
-        Self {
+        let engine = Self {
             seed: setup.seed,
+            silences: Arc::default(),
             conns: BTreeMap::new(),
             exchanges: BTreeMap::new(),
             sessions: Sessions::default(),
@@ -145,7 +149,8 @@ impl Engine {
             servers: 1,
             kept: Streams::default(),
             plan: Arc::new(plan),
-        }
+        };
+        Self { silences: engine.draw_silences(), ..engine }
     }
 
     /// The same in front of so many servers, at least one.

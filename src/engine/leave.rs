@@ -276,13 +276,19 @@ impl Engine {
     pub(super) fn end_client(&mut self, id: ExchangeId) {
         if let Some(exchange) = self.exchanges.get_mut(&id) {
             exchange.client = ClientLeg::Over;
-            for cut in std::mem::take(&mut exchange.cuts) {
-                self.remove_timer(cut.timer);
-            }
         }
-        self.cutting.remove(&id);
+        self.disarm_cuts(id);
         self.end_additions(id);
         self.serve_no_more(id);
+    }
+
+    /// What was planned for this exchange and waits for its `when` will not happen.
+    pub(super) fn disarm_cuts(&mut self, id: ExchangeId) {
+        let cuts = self.exchanges.get_mut(&id).map(|exchange| std::mem::take(&mut exchange.cuts));
+        for cut in cuts.unwrap_or_default() {
+            self.remove_timer(cut.timer);
+        }
+        self.cutting.remove(&id);
     }
 
     /// Gives a unit its number; its last byte will be reported.

@@ -5,6 +5,7 @@
 
 mod additions;
 mod amounts;
+mod answers;
 mod bounds;
 mod buffers;
 mod bursts;

@@ -4,6 +4,7 @@
 //! never came. On a connection an exchange that is open is something. The one rule it keeps: a unit in hand was heard when
 //! it arrived, so that what waits for silence waits from there.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::decide::micros;
@@ -61,7 +62,7 @@ impl Engine {
         if self.plan.silences.is_empty() {
             return;
         }
-        let (seq, lengths) = (self.seq, self.lengths());
+        let (seq, lengths) = (self.seq, Arc::clone(&self.silences));
         if let Some(exchange) = self.exchanges.get_mut(&id) {
             exchange.silence.hear(now, seq, &lengths);
         }
@@ -72,7 +73,7 @@ impl Engine {
         if self.plan.silences.is_empty() {
             return;
         }
-        let (seq, lengths) = (self.seq, self.lengths());
+        let (seq, lengths) = (self.seq, Arc::clone(&self.silences));
         let Some(conn) = self.conns.get_mut(&conn) else { return };
         let length = micros(now).saturating_sub(micros(conn.silence.last));
         conn.silence.hear(now, seq, &lengths);
@@ -170,7 +171,8 @@ impl Engine {
         self.exchanges.values().any(|exchange| open(exchange) && Some(exchange.id) != but)
     }
 
-    fn lengths(&self) -> Vec<Duration> {
+    /// How long each silence of the plan must be; drawn once, and the same for a whole run.
+    pub(super) fn draw_silences(&self) -> Arc<[Duration]> {
         self.plan.silences.iter().map(|quiet| self.length(quiet)).collect()
     }
 

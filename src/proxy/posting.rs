@@ -3,13 +3,11 @@
 //!
 //! The one rule: it lives no longer than the run.
 
-use std::future::poll_fn;
-use std::pin::Pin;
 use std::sync::{Arc, Weak};
 
 use bytes::Bytes;
 use http::{Method, Request, Uri};
-use hyper::body::{Body, Incoming};
+use http_body_util::BodyExt;
 
 use super::connection;
 use super::ending::Cut;
@@ -51,14 +49,10 @@ async fn exchange(
     let mut connection = connection::connect(run, Weak::new(), to).await.map_err(|error| error.to_string())?;
     request.body_mut().report(unit);
     request.body_mut().sent_on(&connection.link);
-    let answer = connection.sender.send_request(request).await.map_err(|error| error.to_string())?;
-    read(answer.into_body()).await;
+    let mut answer = connection.sender.send_request(request).await.map_err(|error| error.to_string())?;
+    while let Some(Ok(_)) = answer.frame().await {}
     connection.link.cut(Cut::at_once(Ending::Fin));
     Ok(())
-}
-
-async fn read(mut answer: Incoming) {
-    while let Some(Ok(_)) = poll_fn(|cx| Pin::new(&mut answer).poll_frame(cx)).await {}
 }
 
 /// The request as the server is to see it, mapped as any other.

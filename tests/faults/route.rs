@@ -56,6 +56,13 @@ fn without_the_rule_the_second_server_gets_nothing() {
     assert_eq!(scene.finish().status, 0);
 }
 
+/// Calls on a connection that is used again.
+fn send(client: &mut Peer, id: u32) {
+    let body = call(id);
+    let fields = "Host: localhost\r\nMcp-Session-Id: session-1\r\nContent-Type: application/json\r\n";
+    client.send(format!("POST /mcp HTTP/1.1\r\n{fields}Content-Length: {}\r\n\r\n{body}", body.len()));
+}
+
 #[test]
 fn each_server_in_turn() {
     let (scene, second) = before_two(Some(&calls("\"next\"")));
@@ -73,11 +80,6 @@ fn each_server_in_turn() {
 fn a_clients_connection_has_one_to_each_server() {
     let (scene, second) = before_two(Some(&calls("\"next\"")));
     let mut client = scene.connect();
-    let send = |client: &mut Peer, id: u32| {
-        let body = call(id);
-        let fields = "Host: localhost\r\nMcp-Session-Id: session-1\r\nContent-Type: application/json\r\n";
-        client.send(format!("POST /mcp HTTP/1.1\r\n{fields}Content-Length: {}\r\n\r\n{body}", body.len()));
-    };
     send(&mut client, 1);
     let mut first = scene.upstream.next();
     answers(&mut first, &mut client, 1);
@@ -98,11 +100,6 @@ fn fresh_is_a_connection_of_its_own_and_the_kept_one_stays() {
     for rules in [Some(rule), None] {
         let scene = Scene::run(rules, &[]);
         let mut client = scene.connect();
-        let send = |client: &mut Peer, id: u32| {
-            let body = call(id);
-            let fields = "Host: localhost\r\nMcp-Session-Id: session-1\r\nContent-Type: application/json\r\n";
-            client.send(format!("POST /mcp HTTP/1.1\r\n{fields}Content-Length: {}\r\n\r\n{body}", body.len()));
-        };
         send(&mut client, 1);
         let mut kept = scene.upstream.next();
         answers(&mut kept, &mut client, 1);

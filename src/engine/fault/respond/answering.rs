@@ -26,7 +26,7 @@ impl Engine {
             return;
         }
         exchange.answered_by = Some(rule);
-        exchange.cuts.clear();
+        self.disarm_cuts(id);
         self.serve_no_more(id);
         self.effective(rule);
         self.log_firing(now, rule, point);
@@ -52,7 +52,7 @@ impl Engine {
     }
 
     fn put_body(&mut self, now: Moment, id: ExchangeId, rule: usize, respond: &Respond, body: Bytes) {
-        if body.is_empty() || self.is_bodiless(id) {
+        if body.is_empty() || self.exchanges.get(&id).is_none_or(|exchange| exchange.is_bodyless()) {
             return;
         }
         if matches!(respond.content, Content::Events(_)) {
@@ -64,13 +64,6 @@ impl Engine {
             let made = self.make_block(now, id, rule, block);
             self.put(now, made);
         }
-    }
-
-    /// Whether the client takes no body, whatever the head says.
-    fn is_bodiless(&self, id: ExchangeId) -> bool {
-        self.exchanges
-            .get(&id)
-            .is_some_and(|exchange| exchange.request.method == "HEAD" || matches!(exchange.status(), Some(204 | 304)))
     }
 
     fn made_body(&self, respond: &Respond, point: &Point) -> Bytes {

@@ -1,0 +1,60 @@
+//! `respond`: whose answer the client gets, what becomes of the server's, and what is left behind.
+
+use super::super::condition::Condition;
+use super::super::event::{Ending, Fate};
+use super::super::fault::Fault;
+use super::super::fault::cut::Place;
+use super::super::fault::respond::{Content, Respond};
+use super::super::record::PointFate;
+use super::super::rule::Rule;
+use super::super::selector::At;
+use super::Play;
+use super::tools::{after, answer, cut, ms, of, rule};
+
+fn respond(point: At, forward: bool, when: Option<Condition>) -> Rule {
+    let content = Content::Text("made".to_owned());
+    let headers = Vec::new();
+    let respond = Respond { status: 503, headers, content, ending: Ending::Eof, when, limit: ms(1_000), forward };
+    rule("respond", of(point, "tools/call"), Fault::Respond(respond))
+}
+
+fn status(play: &Play) -> Option<u16> {
+    play.of("a").head.as_ref().map(|head| head.status)
+}
+
+#[test]
+fn a_request_that_is_answered_here_is_not_forwarded() {
+    let mut play = Play::new(vec![respond(At::Request, false, None)]);
+    play.calls("a", 1);
+    assert!(!play.forwarded("a"));
+    assert_eq!((status(&play), play.body("a"), play.of("a").ending), (Some(503), "made", Some(Ending::Eof)));
+    assert_eq!(play.counts("respond"), (1, 1, 1));
+    assert!(play.engine.exchanges.is_empty());
+    let mut control = Play::new(vec![]);
+    control.calls("a", 1);
+    assert!(control.forwarded("a") && status(&control).is_none());
+}
+
+#[test]
+fn the_servers_own_answer_is_read_to_its_end_and_goes_no_further() {
+    let mut play = Play::new(vec![respond(At::Request, true, None)]);
+    play.calls("a", 1).streams("a").data("a", &answer(1)).ends("a");
+    assert!(play.forwarded("a"));
+    assert_eq!((play.body("a"), play.of("a").server), ("made", Some(Fate::Drain(None))));
+    for key in ["s1/post:1/head#2", "s1/post:1/end#2"] {
+        assert_eq!(play.point(key).fate, PointFate::Cut, "{key}");
+    }
+    assert!(play.engine.exchanges.is_empty());
+}
+
+#[test]
+fn what_was_planned_for_an_exchange_leaves_no_timer_behind_when_a_rule_answers_it() {
+    let mut later = cut(Ending::Reset, Place::After);
+    later.when = Some(after(5_000));
+    let later = rule("later", of(At::Request, "tools/call"), Fault::Cut(later));
+    let mut play = Play::new(vec![later, respond(At::Request, true, Some(after(10)))]);
+    play.calls("a", 1).waits(10);
+    assert_eq!((status(&play), play.body("a")), (Some(503), "made"));
+    assert!(play.engine.timers.is_empty() && play.engine.cutting.is_empty(), "{:?}", play.engine.timers);
+    assert_eq!(play.counts("later").2, 0);
+}
