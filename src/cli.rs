@@ -49,6 +49,10 @@ pub enum Command {
     Report(ReportArgs),
     /// Show three bugs with a small server and client of its own.
     Demo(DemoArgs),
+    /// Print a script that completes the command line in a shell.
+    Completions(CompletionsArgs),
+    /// Print the manual page, or write one for each subcommand.
+    Man(ManArgs),
 }
 
 /// `mishap run`.
@@ -75,6 +79,10 @@ pub struct RunArgs {
     /// The address to listen on: IP:PORT, or a port on 127.0.0.1. Port 0 takes a free one.
     #[arg(short, long, value_name = "ADDR", default_value = "127.0.0.1:0", value_parser = address)]
     pub listen: SocketAddr,
+    /// Allow -l to listen on all addresses (0.0.0.0, [::]). There is no authentication: whoever reaches the port reaches
+    /// the server behind it.
+    #[arg(long)]
+    pub expose: bool,
     /// A profile: a built-in name or a file, with values for its variables. Repeat it for several.
     #[arg(short, long = "profile", value_name = "NAME_OR_FILE[,KEY=VALUE]...")]
     pub profiles: Vec<String>,
@@ -157,6 +165,25 @@ pub struct ReportArgs {
     /// A file written by `mishap run --journal`; also one that was torn by a crash. `-` is stdin.
     #[arg(value_name = "JOURNAL")]
     pub journal: PathBuf,
+}
+
+/// `mishap completions`.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "Examples:\n  mishap completions bash > ~/.local/share/bash-completion/completions/mishap\n  \
+                        mishap completions zsh > ~/.zfunc/_mishap")]
+pub struct CompletionsArgs {
+    /// The shell.
+    #[arg(value_enum)]
+    pub shell: clap_complete::Shell,
+}
+
+/// `mishap man`.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "Examples:\n  mishap man | man -l -\n  mishap man --dir ~/.local/share/man/man1")]
+pub struct ManArgs {
+    /// Write a page for mishap and one for each subcommand into this folder, which is made if it is not there.
+    #[arg(long, value_name = "DIR")]
+    pub dir: Option<PathBuf>,
 }
 
 /// `mishap demo`.

@@ -9,6 +9,7 @@ pub mod profiles;
 pub mod report;
 pub mod run;
 pub mod schema;
+pub mod shell;
 
 use std::io::{self, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -61,6 +62,8 @@ fn dispatch(cli: Cli, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Ex
         Command::Schema(_) => schema::run(out),
         Command::Report(args) => report::run(&args, out),
         Command::Demo(args) => demo::run(&args, out, err),
+        Command::Completions(args) => shell::completions(&args, out),
+        Command::Man(args) => shell::man(&args, out),
     }
 }
 

@@ -4,6 +4,7 @@
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::io::{self, Write};
+use std::net::SocketAddr;
 
 use super::server::free_port;
 use crate::cli::{Host, RunArgs};
@@ -33,6 +34,9 @@ pub(super) struct Plan<'a> {
 impl<'a> Plan<'a> {
     /// Checks the words. What is wrong with profiles goes to `err`, a line each.
     pub(super) fn of(args: &'a RunArgs, err: &mut dyn Write) -> io::Result<Result<Self, Exit>> {
+        if args.listen.ip().is_unspecified() && !args.expose {
+            return Ok(Err(everywhere(args.listen)));
+        }
         let loaded = match load(args.time_scale, &args.profiles) {
             Ok(loaded) => loaded,
             Err(problems) => {
@@ -69,6 +73,16 @@ impl<'a> Plan<'a> {
     pub(super) fn could_not(&self, why: impl Into<String>) -> Exit {
         Exit::because(failure(self.args), why)
     }
+}
+
+/// Refuses to listen on all addresses, which nobody asked for in so many words.
+fn everywhere(listen: SocketAddr) -> Exit {
+    let (loopback, port) = (if listen.is_ipv4() { "127.0.0.1" } else { "[::1]" }, listen.port());
+    let why = format!("-l {listen} listens on all addresses and there is no authentication");
+    Exit::because(
+        2,
+        format!("{why}; write -l {loopback}:{port}, or add --expose if other machines are to reach the server"),
+    )
 }
 
 /// The exit status of what mishap could not do: with a command the low ones are the command's own.
@@ -147,6 +161,9 @@ fn again(args: &RunArgs, seed: u64) -> String {
         option("--time-scale", &args.time_scale.to_string());
     }
     args.journal.iter().for_each(|path| option("--journal", &path.to_string_lossy()));
+    if args.expose {
+        words.push("--expose".to_owned());
+    }
     if !args.command.is_empty() {
         words.push("--".to_owned());
         words.extend(args.command.iter().cloned());
@@ -195,6 +212,21 @@ mod tests {
             "mishap run -u http://h:1/mcp -l 127.0.0.1:8080 -p late,plus=1s -p './a b.toml' --host keep \
              --public-host x --seed 7 -- npm test '{url}'"
         );
+    }
+
+    #[test]
+    fn all_addresses_are_listened_on_only_when_that_is_said_twice() {
+        let refused = |words: &[&str]| {
+            let args = args(&[&["-u", "http://h:1/"], words].concat());
+            let plan = Plan::of(&args, &mut Vec::new()).expect("nothing is written");
+            plan.err().map(|exit| (exit.code, exit.why.unwrap_or_default()))
+        };
+        for (wild, instead) in [("0.0.0.0:8080", "-l 127.0.0.1:8080"), ("[::]:0", "-l [::1]:0")] {
+            let (code, why) = refused(&["-l", wild]).expect("one word is not enough");
+            assert!(code == 2 && why.contains(instead) && why.contains("--expose"), "{why}");
+            assert_eq!(refused(&["-l", wild, "--expose"]), None);
+        }
+        assert_eq!(refused(&["-l", "127.0.0.1:8080"]), None);
     }
 
     #[test]
