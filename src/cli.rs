@@ -12,6 +12,7 @@ use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 
 use crate::demo::scene::Scene;
 use crate::profile::Scale;
+use crate::report::verdict::FailOn;
 
 /// Makes MCP's race and lifecycle bugs happen on demand: a transparent proxy for Streamable HTTP that holds, reorders,
 /// moves and cuts what crosses it, by rule.
@@ -96,6 +97,10 @@ pub struct RunArgs {
     /// Write what crossed and what was decided to this file (NDJSON; see `mishap report`).
     #[arg(long, value_name = "FILE")]
     pub journal: Option<PathBuf>,
+    /// The kinds of reasons that fail the run: rule, vacuous, gate, hang, expectation, finding, notice; or none. The others
+    /// are listed and do not count. The command's own status and what mishap cannot do always count.
+    #[arg(long, value_name = "KIND[,KIND]...", default_value_t = FailOn::default())]
+    pub fail_on: FailOn,
     /// Start the server with this shell command, {port} being a free port, and stop it at the end. It must stay in the
     /// foreground.
     #[arg(long, value_name = "CMD")]

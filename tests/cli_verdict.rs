@@ -171,6 +171,27 @@ mod tests {
         assert!(ended.last().ends_with(" for something that was never under way"), "{}", ended.stderr);
     }
 
+    /// The same run with and without: what does not count is told all the same.
+    #[test]
+    fn what_kinds_of_reasons_fail_a_run_can_be_chosen() {
+        let url = format!("http://{}/mcp", Upstream::listen().address());
+        let with = |fail_on: &[&str], script: &str| {
+            let words = ["run", "-u", &url, "-p", "get-opens-late"];
+            Mishap::run(&[&words, fail_on, &["--", "sh", "-c", script]].concat())
+        };
+        let never = "rule \"get-opens-late/hold-get\" never fired";
+        assert_eq!(with(&[], "true").code, 4);
+        assert_eq!(with(&["--fail-on", "rule"], "true").code, 4);
+        let ended = with(&["--fail-on", "gate,hang"], "true");
+        assert_ends(&ended, 0, "nothing that counts went wrong (1 reason that does not, above)");
+        assert!(ended.stderr.contains(&format!("\n  not counted (rule): {never}")), "{}", ended.stderr);
+        assert!(ended.stderr.contains(" --fail-on gate,hang -- sh -c true\n"), "{}", ended.stderr);
+        assert_ends(&with(&["--fail-on", "none"], "exit 3"), 3, "the command ended with status 3");
+        let refused = with(&["--fail-on", "rules"], "true");
+        assert_eq!(refused.code, 2);
+        assert!(refused.stderr.contains("\"rules\" is no kind; write some of rule, vacuous,"), "{}", refused.stderr);
+    }
+
     #[test]
     fn a_command_that_fails_comes_before_a_rule_that_never_fired_and_both_are_listed() {
         let url = format!("http://{}/mcp", Upstream::listen().address());

@@ -188,6 +188,7 @@ fn judge(
         again: plan.again.clone(),
         journal: None,
         doubts: plan.loaded.doubts.clone(),
+        fail_on: plan.args.fail_on.clone(),
     };
     let closed = journal.map(|journal| journal.close(Some(Verdict::of(facts.clone()).line())));
     if let Some(error) = closed.as_ref().and_then(|closed| closed.error.as_ref()) {
@@ -202,8 +203,8 @@ fn judge(
     let facts = Facts { command, ours, journal, ..facts };
     let verdict = Verdict::of(facts);
     write!(err, "{verdict}")?;
-    let reason = verdict.exit();
-    Ok(Exit::because(reason.code, reason.why))
+    let status = verdict.exit();
+    Ok(Exit::because(status.code, status.why))
 }
 
 /// The eras that each profile is for, by the beginning of its rules' names.

@@ -80,6 +80,9 @@ pub struct VerdictLine {
     pub exit: u8,
     /// Why.
     pub why: String,
+    /// Every reason not to end with 0, in order of weight.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reasons: Vec<ReasonLine>,
     /// Each rule, in written order.
     pub rules: Vec<RuleLine>,
     /// What became of the gates, a line for each rule and kind of opening, in words.
@@ -90,6 +93,23 @@ pub struct VerdictLine {
     /// What rules did to the wire, a line for each effect, the many folded, in words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub effects: Vec<String>,
+}
+
+/// A reason not to end with 0.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct ReasonLine {
+    /// `command`, `mishap`, `expectation`, `finding`, `notice`, `rule`, `vacuous`, `gate` or `hang`.
+    pub kind: String,
+    /// The exit status that belongs to it.
+    pub exit: u8,
+    /// The full name of the rule or expectation, or the monitor, that it is about; none: the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub about: Option<String>,
+    /// Why, in words.
+    pub why: String,
+    /// Whether it fails the run (`--fail-on`).
+    pub counts: bool,
 }
 
 /// How often a rule was selected, fired and was effective.

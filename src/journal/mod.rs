@@ -12,6 +12,6 @@ mod writer;
 mod tests;
 
 pub use again::again;
-pub use header::{Footer, Header, Line, ProfileUse, RuleLine, SCHEMA, VerdictLine, utc};
+pub use header::{Footer, Header, Line, ProfileUse, ReasonLine, RuleLine, SCHEMA, VerdictLine, utc};
 pub use read::{parse, read};
 pub use writer::{Closed, Journal, Queue, Sink, queue};

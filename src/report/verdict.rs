@@ -1,9 +1,10 @@
 //! The verdict: what a run amounts to, on one screen, and the exit status that follows (README.md, "The verdict and the exit status").
 //!
-//! The one rule: a run that tested nothing is not green. Every reason is listed; the first of them is the exit status.
+//! The one rule: a run that tested nothing is not green. Every reason is listed; the first that counts is the exit status.
 
 mod effects;
 mod era;
+mod reason;
 mod scale;
 
 use std::collections::BTreeMap;
@@ -14,6 +15,8 @@ use super::words::{count, span};
 use crate::engine::record::{GateEntry, Opened, RuleTally, Summary};
 use crate::journal::{RuleLine, VerdictLine};
 use crate::profile::{Doubt, Scale};
+
+pub use reason::{FailOn, Kind, Reason};
 
 /// What a verdict is made from.
 #[derive(Debug, Clone, Default)]
@@ -36,6 +39,8 @@ pub struct Facts {
     pub journal: Option<String>,
     /// What is doubtful in the profiles.
     pub doubts: Vec<Doubt>,
+    /// Which kinds of reasons fail the run.
+    pub fail_on: FailOn,
 }
 
 /// How the command behind the proxy ended.
@@ -47,9 +52,9 @@ pub enum CommandEnd {
     Signalled(u8),
 }
 
-/// Why a run ends with an exit status.
+/// What a run ends with.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reason {
+pub struct Status {
     /// The exit status.
     pub code: u8,
     /// Why.
@@ -73,24 +78,33 @@ impl Verdict {
         Self { facts, reasons }
     }
 
-    /// The exit status and why: the command's own if it failed, else what mishap could not do, else the lowest.
+    /// The exit status and why: the command's own if it failed, else what mishap could not do, else the lowest that counts.
     #[must_use]
-    pub fn exit(&self) -> Reason {
-        let Some(first) = self.reasons.first() else {
-            let why =
-                if self.facts.summary.rules.is_empty() { "all done, no rules" } else { "every rule was effective" };
-            return Reason { code: 0, why: why.to_owned() };
+    pub fn exit(&self) -> Status {
+        let mut counted = self.reasons.iter().filter(|reason| self.facts.fail_on.counts(reason.kind));
+        let Some(first) = counted.next() else { return Status { code: 0, why: self.green() } };
+        let why = match counted.count() {
+            0 => first.why.clone(),
+            more => format!("{} (and {more} more, above)", first.why),
         };
-        match self.reasons.len() - 1 {
-            0 => first.clone(),
-            more => Reason { code: first.code, why: format!("{} (and {more} more, above)", first.why) },
+        Status { code: first.code, why }
+    }
+
+    /// Why a run ends with 0.
+    fn green(&self) -> String {
+        match self.reasons.len() {
+            0 if self.facts.summary.rules.is_empty() => "all done, no rules".to_owned(),
+            0 => "every rule was effective".to_owned(),
+            1 => "nothing that counts went wrong (1 reason that does not, above)".to_owned(),
+            more => format!("nothing that counts went wrong ({more} reasons that do not, above)"),
         }
     }
 
     /// The verdict as a journal's line. What becomes of the journal itself is not in it: it is written first.
     #[must_use]
     pub fn line(&self) -> VerdictLine {
-        let Reason { code, why } = self.exit();
+        let Status { code, why } = self.exit();
+        let reasons = self.reasons.iter().map(|reason| reason.line(&self.facts.fail_on)).collect();
         let summary = &self.facts.summary;
         let gates = gate_groups(&summary.gates, &summary.methods);
         let effects = effects::lines(summary);
@@ -101,7 +115,21 @@ impl Verdict {
             effective: rule.effective,
             optional: rule.optional,
         });
-        VerdictLine { exit: code, why, rules: rules.collect(), gates, effects, notes: self.notes() }
+        VerdictLine { exit: code, why, reasons, rules: rules.collect(), gates, effects, notes: self.notes() }
+    }
+
+    /// All reasons, unless there is one only and the last line of the run says it.
+    fn write_reasons(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let counts = |reason: &Reason| self.facts.fail_on.counts(reason.kind);
+        if let [only] = self.reasons.as_slice()
+            && counts(only)
+        {
+            return Ok(());
+        }
+        self.reasons.iter().try_for_each(|reason| match counts(reason) {
+            true => writeln!(f, "  exit {}: {}", reason.code, reason.why),
+            false => writeln!(f, "  not counted ({}): {}", reason.kind.word(), reason.why),
+        })
     }
 
     /// What the eras seen and the time scale mean for the rules.
@@ -132,9 +160,7 @@ impl fmt::Display for Verdict {
         effects::lines(summary).iter().try_for_each(|line| writeln!(f, "  did  {line}"))?;
         self.notes().iter().try_for_each(|note| writeln!(f, "  {note}"))?;
         self.doubts().try_for_each(|doubt| writeln!(f, "  {}", doubt.problem))?;
-        if self.reasons.len() > 1 {
-            self.reasons.iter().try_for_each(|reason| writeln!(f, "  exit {}: {}", reason.code, reason.why))?;
-        }
+        self.write_reasons(f)?;
         if summary.exchanges > 0 {
             // Pure pass-through is not counted.
             write!(f, "  {}, {},", count(summary.sessions, "session"), count(summary.exchanges, "exchange"))?;
@@ -258,16 +284,17 @@ fn reasons(facts: &Facts) -> Vec<Reason> {
     found.extend(gates_that_failed(&facts.summary));
     found.sort_by_key(|reason| reason.code);
     let code = if facts.command.is_some() { 125 } else { 1 };
-    let ours = facts.ours.iter().map(|why| Reason { code, why: why.clone() });
+    let ours = facts.ours.iter().map(|why| Reason::mishap(code, why.clone()));
     facts.command.and_then(own_failure).into_iter().chain(ours).chain(found).collect()
 }
 
 fn own_failure(end: CommandEnd) -> Option<Reason> {
     match end {
         CommandEnd::Exited(0) => None,
-        CommandEnd::Exited(code) => Some(Reason { code, why: format!("the command ended with status {code}") }),
+        CommandEnd::Exited(code) => Some(Reason::command(code, format!("the command ended with status {code}"))),
         CommandEnd::Signalled(signal) => {
-            Some(Reason { code: signal.saturating_add(128), why: format!("the command was ended by signal {signal}") })
+            let why = format!("the command was ended by signal {signal}");
+            Some(Reason::command(signal.saturating_add(128), why))
         }
     }
 }
@@ -278,7 +305,7 @@ fn ineffective(rule: &RuleTally, facts: &Facts) -> Option<Reason> {
     }
     let gates = &facts.summary.gates;
     if let Some(why) = era::why(&rule.name, &facts.summary, &facts.eras).filter(|_| rule.matched == 0) {
-        return Some(Reason { code: 4, why });
+        return Some(Reason::of(Kind::Rule, &rule.name, why));
     }
     let why = match (rule.matched, rule.fired) {
         (0, _) => {
@@ -292,7 +319,7 @@ fn ineffective(rule: &RuleTally, facts: &Facts) -> Option<Reason> {
             fruitless(&own).unwrap_or_else(|| format!("changed nothing, although it fired {}", count(fired, "time")))
         }
     };
-    Some(Reason { code: 4, why: format!("rule \"{}\" {why}", rule.name) })
+    Some(Reason::of(Kind::Rule, &rule.name, format!("rule \"{}\" {why}", rule.name)))
 }
 
 /// Why a rule that fired had no effect, if that lies in its gates.
@@ -319,16 +346,15 @@ fn gates_that_failed(summary: &Summary) -> Vec<Reason> {
     for gate in &summary.gates {
         let counts = |rule: &RuleTally| rule.name == gate.rule && !rule.optional && rule.effective > 0;
         let reason = match gate.opened {
-            Opened::Limit => Reason {
-                code: 5,
-                why: format!(
-                    "rule \"{}\": its hold reached the limit ({}) while what it waits for was still under way",
-                    gate.rule,
-                    span(limit(summary, &gate.rule))
-                ),
-            },
+            Opened::Limit => {
+                let longest = span(limit(summary, &gate.rule));
+                let reached =
+                    format!("its hold reached the limit ({longest}) while what it waits for was still under way");
+                Reason::of(Kind::Gate, &gate.rule, format!("rule \"{}\": {reached}", gate.rule))
+            }
             Opened::Vacuous if summary.rules.iter().any(counts) => {
-                Reason { code: 4, why: format!("rule \"{}\" held for something that was never under way", gate.rule) }
+                let why = format!("rule \"{}\" held for something that was never under way", gate.rule);
+                Reason::of(Kind::Vacuous, &gate.rule, why)
             }
             Opened::Vacuous | Opened::By(_) | Opened::Already(_) | Opened::Left | Opened::RunEnded => continue,
         };

@@ -11,6 +11,7 @@ use crate::cli::{Host, RunArgs};
 use crate::command::{Exit, check};
 use crate::profile::{self, Loaded, Scale, Use};
 use crate::proxy::{HostPolicy, Upstream};
+use crate::report::verdict::FailOn;
 use crate::report::words::{count, shell};
 
 /// Where a server started here is expected when `-u` does not say.
@@ -160,6 +161,9 @@ fn again(args: &RunArgs, seed: u64) -> String {
     if args.time_scale != Scale::FULL {
         option("--time-scale", &args.time_scale.to_string());
     }
+    if args.fail_on != FailOn::default() {
+        option("--fail-on", &args.fail_on.to_string());
+    }
     args.journal.iter().for_each(|path| option("--journal", &path.to_string_lossy()));
     if args.expose {
         words.push("--expose".to_owned());
@@ -201,6 +205,8 @@ mod tests {
             "x",
             "--seed",
             "7",
+            "--fail-on",
+            "hang,gate",
             "--",
             "npm",
             "test",
@@ -210,7 +216,7 @@ mod tests {
         assert_eq!(
             line,
             "mishap run -u http://h:1/mcp -l 127.0.0.1:8080 -p late,plus=1s -p './a b.toml' --host keep \
-             --public-host x --seed 7 -- npm test '{url}'"
+             --public-host x --seed 7 --fail-on gate,hang -- npm test '{url}'"
         );
     }
 

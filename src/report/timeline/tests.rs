@@ -345,12 +345,12 @@ fn notes_parties_and_losses_are_in_it() {
 fn the_verdict_stands_at_the_end() {
     let rule = RuleLine { name: "p/a".to_owned(), matched: 2, fired: 1, ..RuleLine::default() };
     let line = VerdictLine {
-        notes: vec![],
         exit: 4,
         why: "so".to_owned(),
         rules: vec![rule],
         gates: vec!["p/a: 1".to_owned()],
         effects: vec!["p/a: cut GET".to_owned()],
+        ..VerdictLine::default()
     };
     let text = timeline(&[Line::Verdict(line), Line::Closed(Footer::default())]);
     let expected =

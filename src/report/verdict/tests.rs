@@ -131,6 +131,27 @@ fn every_reason_is_on_the_screen_and_the_last_line_says_that_there_are_more() {
     );
 }
 
+#[test]
+fn what_is_chosen_away_is_listed_and_does_not_fail_the_run() {
+    let with = |fail_on: &str, command| Facts {
+        command: Some(CommandEnd::Exited(command)),
+        fail_on: fail_on.parse().expect("kinds"),
+        ..run(&[rule("p/a", [3, 0, 0])], &[gate("p/b", Opened::Limit, 1)])
+    };
+    let last = |facts: Facts| why(facts).split(' ').take(4).collect::<Vec<_>>().join(" ");
+    assert_eq!(last(with("rule,gate", 0)), "4: rule \"p/a\" never");
+    assert_eq!(last(with("gate", 0)), "5: rule \"p/b\": its");
+    assert_eq!(why(with("none", 0)), "0: nothing that counts went wrong (2 reasons that do not, above)");
+    assert_eq!(why(with("none", 9)), "9: the command ended with status 9");
+    let verdict = Verdict::of(with("gate", 0));
+    let screen = verdict.to_string();
+    assert!(screen.contains("\n  not counted (rule): rule \"p/a\" never fired: 3 points matched it"), "{screen}");
+    assert!(screen.contains("\n  exit 5: rule \"p/b\": its hold"), "{screen}");
+    let lines = verdict.line().reasons;
+    let told: Vec<_> = lines.iter().map(|line| (&*line.kind, line.exit, line.about.as_deref(), line.counts)).collect();
+    assert_eq!(told, [("rule", 4, Some("p/a"), false), ("gate", 5, Some("p/b"), true)]);
+}
+
 // Twenty sessions meet the same gate: a line for each would be no screen.
 #[test]
 fn gates_of_many_sessions_are_one_line_for_each_rule_and_kind_of_opening() {
