@@ -26,6 +26,7 @@ pub enum Line {
 
 /// What was run, and with what.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub struct Header {
     /// The version of the schema ([`SCHEMA`]).
@@ -58,6 +59,7 @@ pub struct Header {
 
 /// A profile as it was used.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub struct ProfileUse {
     /// The name its rules carry before the slash.
@@ -74,6 +76,7 @@ pub struct ProfileUse {
 
 /// What the run amounted to, for programs: what the verdict says on the screen.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub struct VerdictLine {
     /// The exit status.
@@ -97,6 +100,7 @@ pub struct VerdictLine {
 
 /// A reason not to end with 0.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub struct ReasonLine {
     /// `command`, `mishap`, `expectation`, `finding`, `notice`, `rule`, `vacuous`, `gate` or `hang`.
@@ -114,6 +118,7 @@ pub struct ReasonLine {
 
 /// How often a rule was selected, fired and was effective.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub struct RuleLine {
     /// The rule's full name.

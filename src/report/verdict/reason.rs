@@ -6,6 +6,8 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
+use serde::Deserialize;
+
 use crate::journal::ReasonLine;
 
 /// Why a run is not to end with 0.
@@ -22,7 +24,8 @@ pub struct Reason {
 }
 
 /// What kind of reason it is. In order of weight.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Kind {
     /// The command behind the proxy failed.
     Command,

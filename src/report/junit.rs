@@ -1,0 +1,220 @@
+//! Runs as JUnit XML: a suite for each run, a case for its command, each rule, each expectation and whatever else failed.
+//!
+//! The one rule: whatever a name holds, what is written is well-formed XML 1.0. What XML cannot carry is written as Rust
+//! escapes it (`\u{1b}`).
+
+use std::fmt::{self, Display, Write as _};
+
+use super::runs::{KnownState, Ran, Row, Runs};
+use crate::journal::{ReasonLine, RuleLine};
+
+/// A suite: a run, or the list of known failures.
+struct Suite<'a> {
+    name: &'a str,
+    started: Option<&'a str>,
+    properties: Vec<(String, String)>,
+    cases: Vec<Case>,
+}
+
+struct Case {
+    name: String,
+    became: Became,
+}
+
+enum Became {
+    Passed,
+    Skipped(String),
+    Failed(Words),
+    /// Mishap could not do it.
+    Error(Words),
+}
+
+/// Why a case is red: of which kind, in a line, and in all.
+struct Words {
+    kind: String,
+    first: String,
+    all: String,
+}
+
+/// Text that XML can carry, in an attribute or between tags.
+struct Xml<'a>(&'a str);
+
+/// Writes the runs.
+#[must_use]
+pub fn junit(runs: &Runs) -> String {
+    let mut suites: Vec<Suite<'_>> = runs.rows.iter().map(suite).collect();
+    if !runs.known.is_empty() {
+        suites.push(known(runs));
+    }
+    let mut text = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+    let all = suites.iter().flat_map(|suite| &suite.cases);
+    let _ = writeln!(text, "<testsuites name=\"mishap\"{}>", numbers(all));
+    for suite in &suites {
+        suite.write(&mut text);
+    }
+    text.push_str("</testsuites>\n");
+    text
+}
+
+fn suite(row: &Row) -> Suite<'_> {
+    let started = Some(row.ran.header.started.as_str()).filter(|started| !started.is_empty());
+    Suite { name: &row.title, started, properties: properties(&row.ran), cases: cases(row) }
+}
+
+fn properties(ran: &Ran) -> Vec<(String, String)> {
+    let header = &ran.header;
+    let mut all = vec![("seed".to_owned(), header.seed.to_string())];
+    all.extend(ran.again.iter().map(|again| ("again".to_owned(), again.clone())));
+    all.extend(header.time_scale.iter().map(|scale| ("time-scale".to_owned(), scale.to_string())));
+    for profile in &header.profiles {
+        all.push(("profile".to_owned(), profile.name.clone()));
+        all.extend(profile.vars.iter().map(|(var, value)| (format!("{}.{var}", profile.name), value.clone())));
+    }
+    all.extend(ran.journal.iter().map(|path| ("journal".to_owned(), path.clone())));
+    all.push(("mishap".to_owned(), header.mishap.clone()));
+    all
+}
+
+// === Cases ===
+
+fn cases(row: &Row) -> Vec<Case> {
+    let verdict = &row.ran.verdict;
+    let mut rest: Vec<&ReasonLine> = verdict.reasons.iter().collect();
+    let mut cases = Vec::new();
+    if !row.ran.header.command.is_empty() {
+        cases.push(case("command".to_owned(), &take(&mut rest, |reason| reason.kind == "command"), row));
+    }
+    for rule in &verdict.rules {
+        let own = take(&mut rest, |reason| reason.about.as_ref() == Some(&rule.name));
+        cases.push(of_rule(rule, case(format!("rule {}", rule.name), &own, row)));
+    }
+    while let Some(first) = rest.first().copied() {
+        let alike = take(&mut rest, |reason| (&reason.kind, &reason.about) == (&first.kind, &first.about));
+        let name = first.about.iter().fold(first.kind.clone(), |kind, about| format!("{kind} {about}"));
+        cases.push(case(name, &alike, row));
+    }
+    cases
+}
+
+/// Takes the reasons of one case out of those that have none yet.
+fn take<'a>(rest: &mut Vec<&'a ReasonLine>, own: impl Fn(&ReasonLine) -> bool) -> Vec<&'a ReasonLine> {
+    let (taken, left) = rest.iter().copied().partition(|reason| own(reason));
+    *rest = left;
+    taken
+}
+
+/// A rule that need not act and had no chance to is not one that passed.
+fn of_rule(rule: &RuleLine, case: Case) -> Case {
+    let idle = rule.optional && rule.effective == 0 && matches!(case.became, Became::Passed);
+    if idle { Case { became: Became::Skipped("optional, and it had no effect".to_owned()), ..case } } else { case }
+}
+
+fn case(name: String, reasons: &[&ReasonLine], row: &Row) -> Case {
+    let words = |counted: bool| {
+        let own = reasons.iter().filter(|reason| reason.counts == counted);
+        own.map(|reason| reason.why.as_str()).collect::<Vec<_>>()
+    };
+    let (counted, away) = (words(true), words(false));
+    let became = match (counted.first(), &row.known, away.first()) {
+        (None, _, None) => Became::Passed,
+        (None, _, Some(_)) => Became::Skipped(format!("not counted: {}", away.join("; "))),
+        (Some(_), Some(known), _) => Became::Skipped(format!("known ({known}): {}", counted.join("; "))),
+        (Some(first), None, _) => {
+            let kind = reasons.first().map(|reason| reason.kind.clone()).unwrap_or_default();
+            let red = Words { first: (*first).to_owned(), all: counted.join("\n"), kind };
+            if red.kind == "mishap" { Became::Error(red) } else { Became::Failed(red) }
+        }
+    };
+    Case { name, became }
+}
+
+fn known(runs: &Runs) -> Suite<'static> {
+    let cases = runs.known.iter().map(|line| {
+        let became = match line.state {
+            KnownState::Failed => Became::Passed,
+            KnownState::NoRun => Became::Skipped(line.words()),
+            KnownState::Gone => {
+                Became::Failed(Words { kind: "known".to_owned(), first: line.words(), all: line.words() })
+            }
+        };
+        Case { name: format!("{} ({})", line.run, line.what), became }
+    });
+    Suite { name: "known failures", started: None, properties: Vec::new(), cases: cases.collect() }
+}
+
+// === Text ===
+
+impl Suite<'_> {
+    fn write(&self, text: &mut String) {
+        let _ = write!(text, "  <testsuite name=\"{}\"{}", Xml(self.name), numbers(self.cases.iter()));
+        if let Some(started) = self.started {
+            let _ = write!(text, " timestamp=\"{}\"", Xml(started));
+        }
+        text.push_str(">\n");
+        if !self.properties.is_empty() {
+            text.push_str("    <properties>\n");
+            for (name, value) in &self.properties {
+                let _ = writeln!(text, "      <property name=\"{}\" value=\"{}\"/>", Xml(name), Xml(value));
+            }
+            text.push_str("    </properties>\n");
+        }
+        for case in &self.cases {
+            case.write(self.name, text);
+        }
+        text.push_str("  </testsuite>\n");
+    }
+}
+
+impl Case {
+    fn write(&self, suite: &str, text: &mut String) {
+        let _ = write!(text, "    <testcase name=\"{}\" classname=\"{}\"", Xml(&self.name), Xml(suite));
+        let red = |tag: &str, Words { kind, first, all }: &Words| {
+            let (kind, first, all) = (Xml(kind), Xml(first), Xml(all));
+            format!("<{tag} message=\"{first}\" type=\"{kind}\">{all}</{tag}>")
+        };
+        let inside = match &self.became {
+            Became::Passed => {
+                text.push_str("/>\n");
+                return;
+            }
+            Became::Skipped(why) => format!("<skipped message=\"{}\"/>", Xml(why)),
+            Became::Failed(words) => red("failure", words),
+            Became::Error(words) => red("error", words),
+        };
+        let _ = writeln!(text, ">\n      {inside}\n    </testcase>");
+    }
+}
+
+/// The counting attributes of a suite, or of all.
+fn numbers<'a>(cases: impl Iterator<Item = &'a Case>) -> String {
+    let (mut tests, mut failures, mut errors, mut skipped) = (0, 0, 0, 0);
+    for case in cases {
+        tests += 1;
+        match case.became {
+            Became::Passed => {}
+            Became::Skipped(_) => skipped += 1,
+            Became::Failed(_) => failures += 1,
+            Became::Error(_) => errors += 1,
+        }
+    }
+    format!(" tests=\"{tests}\" failures=\"{failures}\" errors=\"{errors}\" skipped=\"{skipped}\"")
+}
+
+impl Display for Xml<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.chars().try_for_each(|c| match c {
+            '&' => f.write_str("&amp;"),
+            '<' => f.write_str("&lt;"),
+            '>' => f.write_str("&gt;"),
+            '"' => f.write_str("&quot;"),
+            // As they are, a reader may make spaces of them.
+            '\t' | '\n' | '\r' => write!(f, "&#{};", u32::from(c)),
+            // XML 1.0, production 2.
+            '\u{0}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}' => write!(f, "{}", c.escape_unicode()),
+            c => f.write_char(c),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

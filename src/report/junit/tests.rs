@@ -1,0 +1,96 @@
+//! What is written, read back by a parser of XML that is not ours.
+
+use roxmltree::{Document, Node};
+
+use super::*;
+use crate::report::runs::tests::{failed, known, passed, several};
+
+fn find<'a, 'd>(document: &'a Document<'d>, tag: &str, name: &str) -> Node<'a, 'd> {
+    let named = |node: &Node<'_, '_>| node.has_tag_name(tag) && node.attribute("name") == Some(name);
+    document.descendants().find(named).unwrap_or_else(|| panic!("no {tag} of the name {name:?}"))
+}
+
+fn numbers_of(node: Node<'_, '_>) -> [u32; 4] {
+    ["tests", "failures", "errors", "skipped"]
+        .map(|key| node.attribute(key).and_then(|text| text.parse().ok()).unwrap_or_else(|| panic!("no {key}")))
+}
+
+fn rule(name: &str, effective: u64, optional: bool) -> RuleLine {
+    RuleLine { name: name.to_owned(), matched: effective, fired: effective, effective, optional }
+}
+
+fn about(kind: &str, rule: &str, counts: bool) -> ReasonLine {
+    let (kind, about, why) = (kind.to_owned(), Some(rule.to_owned()), format!("{kind} of {rule}"));
+    ReasonLine { kind, exit: 4, about, why, counts }
+}
+
+#[test]
+fn a_run_is_a_suite_and_its_command_and_each_rule_a_case() {
+    let (name, mut ran) = failed("late", "command", 9);
+    ran.header.command = vec!["npm".to_owned()];
+    ran.verdict.rules = vec![rule("p/a", 1, false), rule("p/b", 0, true), rule("p/c", 0, false)];
+    ran.verdict.reasons.extend([about("rule", "p/c", true), about("gate", "p/c", true), about("hang", "x", true)]);
+    let text = junit(&several(&[(name, ran), passed("other")], &[]));
+    let document = Document::parse(&text).expect("it is well-formed");
+    let suite = find(&document, "testsuite", "late");
+    assert_eq!(numbers_of(suite), [5, 3, 0, 1]);
+    assert_eq!(numbers_of(document.root_element()), [5, 3, 0, 1]);
+    let red = |case: &str| {
+        let failure = find(&document, "testcase", case).first_element_child().expect("it did not pass");
+        (failure.tag_name().name(), failure.attribute("type"), failure.text())
+    };
+    assert_eq!(red("command"), ("failure", Some("command"), Some("command failed")));
+    assert_eq!(red("rule p/c"), ("failure", Some("rule"), Some("rule of p/c\ngate of p/c")));
+    assert_eq!(red("hang x"), ("failure", Some("hang"), Some("hang of x")));
+    assert_eq!(red("rule p/b"), ("skipped", None, None));
+    assert!(find(&document, "testcase", "rule p/a").first_element_child().is_none());
+    assert_eq!(find(&document, "property", "seed").attribute("value"), Some("7"));
+    assert_eq!(find(&document, "property", "again").attribute("value"), Some("mishap run -p late"));
+}
+
+#[test]
+fn what_does_not_count_or_is_known_is_skipped_and_what_mishap_could_not_do_is_an_error() {
+    let (name, mut ran) = failed("a", "command", 9);
+    ran.header.command = vec!["npm".to_owned()];
+    ran.verdict.rules = vec![rule("p/a", 0, false)];
+    ran.verdict.reasons.push(about("rule", "p/a", false));
+    let runs = several(&[(name, ran), failed("b", "mishap", 125), passed("c")], &[known("a", 9), known("c", 9)]);
+    let text = junit(&runs);
+    let document = Document::parse(&text).expect("it is well-formed");
+    let inside = |case: &str| {
+        let node = find(&document, "testcase", case).first_element_child().expect("it did not pass");
+        (node.tag_name().name().to_owned(), node.attribute("message").unwrap_or_default().to_owned())
+    };
+    assert_eq!(inside("command"), ("skipped".to_owned(), "known (it is known): command failed".to_owned()));
+    assert_eq!(inside("rule p/a"), ("skipped".to_owned(), "not counted: rule of p/a".to_owned()));
+    assert_eq!(inside("mishap"), ("error".to_owned(), "mishap failed".to_owned()));
+    assert_eq!(inside("c (exit 9)").0, "failure");
+    assert_eq!(numbers_of(document.root_element()), [5, 1, 1, 2]);
+}
+
+// Every character below space, those that are no characters, markup, and what ends a CDATA section.
+#[test]
+fn whatever_names_and_reasons_hold_it_is_well_formed_and_reads_the_same() {
+    let controls: String = (0_u8..0x20).map(char::from).collect();
+    let plain = "\"'<>&]]> é 🙂 \u{7f}\u{85}\u{2028} \t\n\r end";
+    for (text, reads) in [
+        (plain.to_owned(), plain.to_owned()),
+        ("\u{1b}[31mred\u{0}".to_owned(), "\\u{1b}[31mred\\u{0}".to_owned()),
+        ("\u{fffe}\u{ffff}".to_owned(), "\\u{fffe}\\u{ffff}".to_owned()),
+    ] {
+        let (_, mut ran) = failed("x", "hang", 5);
+        ran.verdict.reasons[0].why.clone_from(&text);
+        ran.again = Some(text.clone());
+        let xml = junit(&several(&[(text.clone(), ran)], &[]));
+        let document = Document::parse(&xml).unwrap_or_else(|error| panic!("{error}: {xml}"));
+        let case = find(&document, "testcase", "hang");
+        assert_eq!(case.attribute("classname"), Some(&*reads));
+        let failure = case.first_element_child().expect("it failed");
+        assert_eq!((failure.attribute("message"), failure.text()), (Some(&*reads), Some(&*reads)));
+        assert_eq!(find(&document, "property", "again").attribute("value"), Some(&*reads));
+    }
+    let xml = junit(&several(&[failed(&controls, "hang", 5)], &[]));
+    assert!(Document::parse(&xml).is_ok(), "{xml}");
+    // The parser does refuse what XML does not allow.
+    assert!(Document::parse(&xml.replace("\\u{1}", "\u{1}")).is_err());
+}
