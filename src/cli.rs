@@ -2,6 +2,8 @@
 //!
 //! The one rule: every flag says what it takes, and every subcommand shows one line that works.
 
+mod many;
+
 use std::ffi::OsString;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -13,6 +15,7 @@ use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 use crate::demo::scene::Scene;
 use crate::profile::Scale;
 use crate::report::verdict::FailOn;
+pub use many::{ManyArgs, Seeds};
 
 /// Makes MCP's race and lifecycle bugs happen on demand: a transparent proxy for Streamable HTTP that holds, reorders,
 /// moves and cuts what crosses it, by rule.
@@ -66,11 +69,13 @@ Exit status, the first that applies:
   4    a rule never had an effect, or a hold waited for what was not under way
   5    a hold reached its limit with what it waits for under way
   0    all done, every rule effective
+Of several runs the same: a command's own, of several the lowest, comes first, and a known failure that is gone is a 3.
 
 Examples:
   mishap run -u http://127.0.0.1:3000/mcp -p get-opens-late
   mishap run -u http://127.0.0.1:3000/mcp -p post-stream-lost,ending=fin -- npm test
-  mishap run --serve 'node server.js --port {port}' -p answers-cross -- pytest --url {url}")]
+  mishap run --serve 'node server.js --port {port}' -p answers-cross -- pytest --url {url}
+  mishap run --serve 'node server.js --port {port}' --matrix 'get/*' --junit mishap.xml -- npm test")]
 pub struct RunArgs {
     /// The server's URL. It names the origin; paths pass as they come, and its path completes the URL that is printed.
     /// {port} is the port given to --serve; with --serve it may be left out and is then http://127.0.0.1:{port}/mcp.
@@ -118,6 +123,9 @@ pub struct RunArgs {
     /// and MISHAP_SEED are in its environment.
     #[arg(last = true, value_name = "COMMAND")]
     pub command: Vec<String>,
+    /// How often, and what is written of it.
+    #[command(flatten)]
+    pub many: ManyArgs,
 }
 
 /// What becomes of the `Host` header.

@@ -107,6 +107,19 @@ mod tests {
         never_begins(&row("a journal on a full disk"), &["run", "-u", SOMEWHERE, "--journal", "/dev/full"]);
     }
 
+    #[test]
+    fn a_verdict_that_cannot_be_written_is_named_at_the_start_or_at_the_end() {
+        let path = Scratch::new().path("none/verdict.json");
+        let path = path.to_str().expect("the path is text");
+        never_begins(&row("a verdict's file that cannot be made"), &["run", "-u", SOMEWHERE, "--verdict", path]);
+        let row = row("a verdict on a full disk");
+        let words = ["run", "-u", SOMEWHERE, "--verdict", "/dev/full"];
+        let mut mishap = Mishap::start(&words);
+        mishap.line();
+        row.ends(&mishap.finish(), 0);
+        row.ends(&Mishap::run(&[&words[..], &["--", "true"]].concat()), 1);
+    }
+
     /// Runs a proxy with a journal, without a command and with one, to its end; something happens to the journal meanwhile.
     #[track_caller]
     fn loses_its_journal(row: &Row, meanwhile: impl Fn(&Mishap, &Path)) {

@@ -1,4 +1,4 @@
-//! The commands of README.md, run as they stand there: those on the demo's programs as they are, those on the reader's own
+//! The commands of README.md and docs/ci.md, run as they stand there: those on the demo's programs as they are, those on the reader's own
 //! programs with the demo's in the part of `node`, `npm` and `pytest`.
 //!
 //! A block's lines that are not commands are what the reader is told to expect; `…` stands for any text.
@@ -17,6 +17,7 @@ mod tests {
     use crate::common::scratch::Scratch;
 
     const README: &str = include_str!("../README.md");
+    const CI: &str = include_str!("../docs/ci.md");
 
     /// A command and what it is said to write.
     #[derive(Debug, PartialEq)]
@@ -28,7 +29,8 @@ mod tests {
     /// The commands in the blocks of this language, in order.
     fn shown(language: &str, prompt: &str) -> Vec<Shown> {
         let mut all: Vec<Shown> = Vec::new();
-        for block in README.split(&format!("```{language}\n")).skip(1) {
+        let pages = [README, CI].into_iter();
+        for block in pages.flat_map(|page| page.split(&format!("```{language}\n")).skip(1).collect::<Vec<_>>()) {
             for line in block.split("```").next().unwrap_or_default().lines() {
                 match (line.strip_prefix(prompt), all.last_mut()) {
                     (Some(command), _) => all.push(Shown { command: command.to_owned(), output: Vec::new() }),
@@ -40,11 +42,13 @@ mod tests {
         all
     }
 
-    /// A reader's machine: a directory to work in, with the profile that the page shows, and programs on the path.
+    /// A reader's machine: a directory to work in, with the files that the pages show, and programs on the path.
     fn machine() -> Scratch {
         let scratch = Scratch::new();
-        let profile = README.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next());
-        scratch.file("mine.toml", profile.expect("the page shows a profile"));
+        for (name, page) in [("mine.toml", README), ("known.toml", CI)] {
+            let shown = page.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next());
+            scratch.file(name, shown.expect("the page shows one"));
+        }
         let binary = env!("CARGO_BIN_EXE_mishap");
         for (name, script) in [
             ("mishap", format!("exec '{binary}' \"$@\"")),
@@ -65,7 +69,7 @@ mod tests {
         let path = std::env::var("PATH").expect("there is a path");
         let mut shell = Command::new("sh");
         shell.args(["-c", &format!("{command} 2>&1")]).current_dir(&directory).stdin(Stdio::null());
-        shell.env("PATH", format!("{}:{path}", directory.display()));
+        shell.env("PATH", format!("{}:{path}", directory.display())).env_remove("GITHUB_ACTIONS");
         let (sender, done) = mpsc::channel();
         std::thread::spawn(move || drop(sender.send(shell.output())));
         let output = done.recv_timeout(BOUND).unwrap_or_else(|_| panic!("not done within {BOUND:?}: {command}"));

@@ -3,8 +3,10 @@
 //! It reads in the order a run happens: plan, bind, journal, server, work, verdict. The one rule: whatever ends the run,
 //! what it started is ended too, and the last line says with what status and why.
 
+mod files;
 mod group;
 mod interrupts;
+mod many;
 mod plan;
 mod server;
 mod work;
@@ -20,32 +22,60 @@ use super::Exit;
 use crate::cli::RunArgs;
 use crate::engine::engine::{Engine, Setup};
 use crate::engine::record::{Entry, PointFate, Summary};
-use crate::journal::{Header, Journal, ProfileUse, SCHEMA, Sink, queue, utc};
+use crate::journal::{Header, Journal, ProfileUse, SCHEMA, Sink, VerdictLine, queue, utc};
 use crate::profile::Scale;
 use crate::proxy::{Clock, Config, Proxy, Records};
+use crate::report::runs::{Ran, Runs};
 use crate::report::verdict::{Facts, Verdict, at_scale, gate_words};
 use crate::report::words::count;
+use files::{Files, tell_github};
 use interrupts::Interrupts;
 use plan::Plan;
 pub(super) use plan::failure;
 use server::Server;
 use work::{Behind, Ended, foreground};
 
-/// Runs until it is told to end or its command ends, and prints the verdict to `err`.
+/// Runs until it is told to end or its command ends, and prints the verdict to `err`; several times, if that is asked for.
 ///
 /// # Errors
 ///
 /// When `out` or `err` cannot be written, or the system gives no runtime.
 pub fn run(args: &RunArgs, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
+    if many::is_asked(args) {
+        return many::run(args, out, err);
+    }
     let plan = match Plan::of(args, err)? {
         Ok(plan) => plan,
         Err(exit) => return Ok(exit),
     };
+    match Files::create(&args.many) {
+        Ok(files) => end(files, &Runs::alone(once(&plan, &Interrupts::listen()?, out, err)?), failure(args), err),
+        Err(why) => Ok(plan.could_not(why)),
+    }
+}
+
+/// One run.
+fn once(plan: &Plan<'_>, interrupts: &Interrupts, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Ran> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let exit = runtime.block_on(carry_out(&plan, out, err));
+    let ran = runtime.block_on(carry_out(plan, interrupts, out, err));
     // A name that is still being looked up must not hold up the end.
     runtime.shutdown_background();
-    exit
+    ran
+}
+
+/// Writes what was asked for, and ends with what the runs amount to; what cannot be written ends with `failure`, unless a command's
+/// own status comes first.
+fn end(files: Files, runs: &Runs, failure: u8, err: &mut dyn Write) -> io::Result<Exit> {
+    let unwritten = files.write(runs);
+    tell_github(runs, err)?;
+    let status = runs.exit();
+    match unwritten.first() {
+        Some(why) if !runs.command_failed() => Ok(Exit::because(failure, why)),
+        why => {
+            why.map_or(Ok(()), |why| writeln!(err, "mishap: {why}"))?;
+            Ok(Exit::because(status.code, status.why))
+        }
+    }
 }
 
 /// Everything of a run that must be ended in good order.
@@ -56,21 +86,31 @@ struct Running<'a> {
     url: String,
 }
 
-async fn carry_out(plan: &Plan<'_>, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
-    let interrupts = Interrupts::listen()?;
+async fn carry_out(
+    plan: &Plan<'_>,
+    interrupts: &Interrupts,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> io::Result<Ran> {
     let clock = Clock::system()?;
     let (sink, waiting) = queue();
     let recorder = Recorder { journal: plan.args.journal.as_ref().map(|_| sink) };
     let proxy = match Proxy::bind(config(plan, recorder, clock.clone())).await {
         Ok(proxy) => proxy,
-        Err(error) => return Ok(plan.could_not(error.to_string())),
+        Err(error) => {
+            return Ok(plan.unjudged(header(plan, plan.args.listen, "{url}"), plan.could_not(error.to_string())));
+        }
     };
     let url = format!("http://{}{}", reachable(proxy.local_addr()), plan.upstream.path());
+    let header = header(plan, proxy.local_addr(), &url);
     let mut journal = None;
     if let Some(path) = &plan.args.journal {
-        match Journal::create(path, &header(plan, proxy.local_addr(), &url), waiting) {
+        match Journal::create(path, &header, waiting) {
             Ok(created) => journal = Some(created),
-            Err(error) => return Ok(plan.could_not(format!("journal {}: {error}", path.display()))),
+            Err(error) => {
+                let why = format!("journal {}: {error}", path.display());
+                return Ok(plan.unjudged(header, plan.could_not(why)));
+            }
         }
     }
     let running = Running { plan, interrupts: interrupts.clone(), clock, url };
@@ -82,10 +122,10 @@ async fn carry_out(plan: &Plan<'_>, out: &mut dyn Write, err: &mut dyn Write) ->
         }
     };
     match outcome {
-        Ok(Ok((summary, ended))) => judge(plan, summary, ended, journal, err),
+        Ok(Ok((summary, ended))) => Ok(plan.judged(header, judge(plan, summary, ended, journal, err)?)),
         failed => {
             let _ = journal.map(|journal| journal.close(None));
-            failed.map(|failed| failed.err().unwrap_or(Exit::DONE))
+            failed.map(|failed| plan.unjudged(header, failed.err().unwrap_or(Exit::DONE)))
         }
     }
 }
@@ -175,7 +215,7 @@ fn judge(
     mut ended: Ended,
     journal: Option<Journal>,
     err: &mut dyn Write,
-) -> io::Result<Exit> {
+) -> io::Result<VerdictLine> {
     let path = plan.args.journal.as_deref().unwrap_or_else(|| "".as_ref()).display();
     let Ended { command, ours } = ended.clone();
     let facts = Facts {
@@ -203,8 +243,7 @@ fn judge(
     let facts = Facts { command, ours, journal, ..facts };
     let verdict = Verdict::of(facts);
     write!(err, "{verdict}")?;
-    let status = verdict.exit();
-    Ok(Exit::because(status.code, status.why))
+    Ok(verdict.line())
 }
 
 /// The eras that each profile is for, by the beginning of its rules' names.

@@ -44,6 +44,19 @@ impl Use {
         Ok(Self { text: text.to_owned(), profile: profile.to_owned(), given })
     }
 
+    /// Several in one text, each as `-p` takes it: what is no `key=value` begins the next.
+    #[must_use]
+    pub fn several(text: &str) -> Vec<String> {
+        let mut uses: Vec<String> = Vec::new();
+        for part in split(text).filter(|part| !part.trim().is_empty()) {
+            match uses.last_mut() {
+                Some(last) if part.contains('=') => *last = format!("{last},{part}"),
+                _ => uses.push(part.trim().to_owned()),
+            }
+        }
+        uses
+    }
+
     /// A use without values.
     #[must_use]
     pub fn plain(profile: &str) -> Self {
@@ -159,6 +172,13 @@ mod tests {
     fn a_bracket_that_does_not_close_is_text() {
         assert_eq!(given("x,m=a[b,n=1"), pairs(&[("m", "\"a[b\""), ("n", "1")]));
         assert_eq!(given("x,m=it's,n=1"), pairs(&[("m", "\"it's\""), ("n", "1")]));
+    }
+
+    #[test]
+    fn several_are_told_apart_by_what_is_no_pair() {
+        let uses = Use::several("a,b,n=1,when={ idle = \"5s\", leg = \"client\" }, c,,./d.toml,n=2");
+        assert_eq!(uses, ["a", "b,n=1,when={ idle = \"5s\", leg = \"client\" }", "c", "./d.toml,n=2"]);
+        assert!(Use::several(" ,").is_empty());
     }
 
     #[test]

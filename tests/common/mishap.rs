@@ -56,7 +56,7 @@ impl Mishap {
     /// The same, its stderr unread until something is asked of it.
     pub(crate) fn start_unread<W: AsRef<str>>(words: &[W]) -> Self {
         let mut command = Command::new(binary());
-        command.args(words.iter().map(AsRef::as_ref)).env_remove("RUST_LOG");
+        command.args(words.iter().map(AsRef::as_ref)).env_remove("RUST_LOG").env_remove("GITHUB_ACTIONS");
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("the binary was built");
         let mut out = Lines::of(child.stdout.take().expect("it is piped"));

@@ -9,8 +9,10 @@ use std::net::SocketAddr;
 use super::server::free_port;
 use crate::cli::{Host, RunArgs};
 use crate::command::{Exit, check};
+use crate::journal::{Header, VerdictLine};
 use crate::profile::{self, Loaded, Scale, Use};
 use crate::proxy::{HostPolicy, Upstream};
+use crate::report::runs::Ran;
 use crate::report::verdict::FailOn;
 use crate::report::words::{count, shell};
 
@@ -68,6 +70,18 @@ impl<'a> Plan<'a> {
             Host::Keep => HostPolicy::Keep,
             Host::Upstream => HostPolicy::Upstream,
         }
+    }
+
+    /// What became of it.
+    pub(super) fn judged(&self, header: Header, verdict: VerdictLine) -> Ran {
+        let journal = self.args.journal.as_ref().map(|path| path.to_string_lossy().into_owned());
+        Ran { header, again: Some(self.again.clone()), journal, verdict }
+    }
+
+    /// The same of a run that came to no verdict.
+    pub(super) fn unjudged(&self, header: Header, exit: Exit) -> Ran {
+        let Ran { header, verdict, .. } = Ran::unjudged(header, exit.code, &exit.why.unwrap_or_default());
+        self.judged(header, verdict)
     }
 
     /// Ends a run that mishap could not begin or go on with.

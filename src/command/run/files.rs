@@ -1,0 +1,92 @@
+//! What is written of one run or several at their end, beside the journal: `--verdict`, `--junit`, and what GitHub is told.
+//!
+//! The one rule: a file that cannot be written is found out before anything is started, and what an earlier run left in it is
+//! gone from then on.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use crate::cli::ManyArgs;
+use crate::report::github::{SUMMARY, annotations, summary};
+use crate::report::junit::junit;
+use crate::report::runs::Runs;
+
+/// The files that were asked for.
+#[derive(Debug)]
+pub(super) struct Files {
+    verdict: Option<Output>,
+    junit: Option<Output>,
+}
+
+#[derive(Debug)]
+struct Output {
+    what: &'static str,
+    path: PathBuf,
+    file: File,
+}
+
+impl Files {
+    /// Makes them, empty. Returns which cannot be made.
+    pub(super) fn create(args: &ManyArgs) -> Result<Self, String> {
+        let verdict = args.verdict.as_deref().map(|path| Output::create("verdict", path)).transpose()?;
+        let junit = args.junit.as_deref().map(|path| Output::create("JUnit", path)).transpose()?;
+        Ok(Self { verdict, junit })
+    }
+
+    /// Fills them. Returns what could not be written.
+    pub(super) fn write(self, runs: &Runs) -> Vec<String> {
+        let verdict = self.verdict.map(|output| output.write(&runs.json()));
+        let junit = self.junit.map(|output| output.write(&junit(runs)));
+        [verdict, junit].into_iter().flatten().filter_map(Result::err).collect()
+    }
+}
+
+impl Output {
+    fn create(what: &'static str, path: &Path) -> Result<Self, String> {
+        let file = File::create(path).map_err(|error| format!("{what} {}: {error}", path.display()))?;
+        Ok(Self { what, path: path.to_owned(), file })
+    }
+
+    fn write(mut self, text: &str) -> Result<(), String> {
+        let Self { what, path, file } = &mut self;
+        file.write_all(text.as_bytes()).map_err(|error| format!("{what} {}: {error}", path.display()))
+    }
+}
+
+/// Tells GitHub, if this is one of its workflows. Its runner reads commands from stderr as from stdout, which is not ours.
+pub(super) fn tell_github(runs: &Runs, err: &mut dyn Write) -> io::Result<()> {
+    if std::env::var_os("GITHUB_ACTIONS").is_none_or(|value| value != "true") {
+        return Ok(());
+    }
+    write!(err, "{}", annotations(runs))?;
+    let Some(path) = std::env::var_os("GITHUB_STEP_SUMMARY").filter(|path| !path.is_empty()) else { return Ok(()) };
+    match summarize(runs, Path::new(&path)) {
+        // The run is as it is, and the table is in the log too.
+        Err(error) => writeln!(err, "mishap: GITHUB_STEP_SUMMARY {}: {error}", path.display()),
+        Ok(()) => Ok(()),
+    }
+}
+
+fn summarize(runs: &Runs, path: &Path) -> io::Result<()> {
+    let mut file = OpenOptions::new().create(true).append(true).open(path)?;
+    let room = SUMMARY.saturating_sub(file.metadata()?.len());
+    file.write_all(summary(runs, usize::try_from(room).unwrap_or(usize::MAX)).as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::report::runs::tests::schema;
+
+    /// `MISHAP_WRITE_DOCS=1 cargo test --lib` writes it.
+    #[test]
+    fn the_published_schema_is_made_of_the_types_that_are_written() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/verdict.schema.json");
+        if std::env::var_os("MISHAP_WRITE_DOCS").is_some() {
+            std::fs::write(path, schema()).expect("the page can be written");
+            return;
+        }
+        let written = std::fs::read_to_string(path).unwrap_or_default();
+        assert!(written == schema(), "write {path} anew: MISHAP_WRITE_DOCS=1 cargo test --lib");
+    }
+}
