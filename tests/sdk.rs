@@ -23,6 +23,8 @@ mod one_sdk;
 mod other_stream;
 #[path = "sdk/post_stream_lost/mod.rs"]
 mod post_stream_lost;
+#[path = "sdk/several.rs"]
+mod several;
 #[path = "sdk/symptoms/mod.rs"]
 mod symptoms;
 #[path = "sdk/wire/mod.rs"]

