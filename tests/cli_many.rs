@@ -237,7 +237,7 @@ mod tests {
         let why = "known failure no profile (command, exit 1) is gone: remove it from the file (issue 12)";
         assert_eq!((gone.code, gone.last()), (3, &*format!("mishap: exit 3: {why}")), "{}", gone.stderr);
         let wrong = run("0..0", &scratch.file("wrong.toml", "[[known]]\nrun = \"x\"\n"));
-        assert_eq!(wrong.code, 2);
+        assert_eq!((wrong.code, wrong.last()), (2, "mishap: exit 2: the known failures cannot be read"));
         assert!(wrong.stderr.contains("wrong.toml: "), "{}", wrong.stderr);
     }
 

@@ -1,7 +1,6 @@
 //! `mishap run` several times, and what is written of one run or several for programs and for a CI.
 
 use std::fmt;
-use std::num::NonZeroU32;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -14,8 +13,8 @@ use clap::Args;
 pub struct ManyArgs {
     /// Run the command so many times; without --seed or --seeds each with a seed of its own. Each run has a fresh proxy, and a
     /// fresh server with --serve. They come one after the other, and a table of them all comes at the end.
-    #[arg(long, value_name = "N", requires = "command")]
-    pub repeat: Option<NonZeroU32>,
+    #[arg(long, value_name = "N", requires = "command", value_parser = clap::value_parser!(u32).range(1..))]
+    pub repeat: Option<u32>,
     /// Run the command once with each of these seeds, both ends included.
     #[arg(long, value_name = "A..B", requires = "command", conflicts_with = "seed")]
     pub seeds: Option<Seeds>,

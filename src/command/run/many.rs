@@ -29,7 +29,10 @@ pub(super) fn is_asked(args: &RunArgs) -> bool {
 pub(super) fn run(args: &RunArgs, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
     let known = match args.many.known.as_deref().map_or(Ok(Vec::new()), known) {
         Ok(known) => known,
-        Err(exit) => return Ok(exit),
+        Err(why) => {
+            writeln!(err, "{why}")?;
+            return Ok(Exit::because(2, "the known failures cannot be read"));
+        }
     };
     let rows = match rows(args) {
         Ok(rows) => rows,
@@ -94,8 +97,9 @@ fn named(row: &Asked, exit: Exit) -> Exit {
     Exit::because(exit.code, format!("run {} ({}): {why}", row.number, row.title))
 }
 
-fn known(path: &Path) -> Result<Vec<Known>, Exit> {
-    let wrong = |why: String| Exit::because(2, format!("--known {}: {why}", path.display()));
+/// The known failures in a file, or what is wrong with it, in some lines.
+fn known(path: &Path) -> Result<Vec<Known>, String> {
+    let wrong = |why: String| format!("--known {}: {why}", path.display());
     let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
     parse(&text).map_err(wrong)
 }

@@ -32,7 +32,7 @@ pub(super) struct Asked {
 /// All runs, in order: by profile, by seed, by repetition.
 pub(super) fn rows(args: &RunArgs) -> Result<Vec<Asked>, Exit> {
     let profiles = profiles(args)?;
-    let repeat = args.many.repeat.map_or(1, std::num::NonZeroU32::get);
+    let repeat = args.many.repeat.unwrap_or(1);
     let span = args.many.seeds.as_ref().map_or(0, |seeds| seeds.0.end() - seeds.0.start());
     let number = u64::try_from(profiles.len()).unwrap_or(u64::MAX);
     let number = number.saturating_mul(span.saturating_add(1)).saturating_mul(u64::from(repeat));
