@@ -85,10 +85,12 @@ mod tests {
 
     #[test]
     fn a_run_without_traffic_is_not_green_if_it_had_a_rule() {
-        let (ended, _) = Run::holding("10s").ended();
+        let (ended, scratch) = Run::holding("10s").ended();
         assert_eq!(ended.code, 4);
-        let never = "rule \"mine/late\" never fired: nothing that crossed matched it; record the run with --journal";
-        assert!(ended.last().contains(never), "{}", ended.stderr);
+        let journal = scratch.path("run.ndjson");
+        let look = format!("see what crossed with mishap report {}", journal.display());
+        let never = format!("rule \"mine/late\" never fired: nothing that crossed matched it; {look}");
+        assert!(ended.last().ends_with(&never), "{}", ended.stderr);
     }
 
     #[test]

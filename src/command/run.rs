@@ -27,7 +27,7 @@ use crate::profile::Scale;
 use crate::proxy::{Clock, Config, Proxy, Records};
 use crate::report::runs::{Ran, Runs};
 use crate::report::verdict::{Facts, Verdict, at_scale, gate_words};
-use crate::report::words::count;
+use crate::report::words::{count, shell};
 use files::{Files, tell_github};
 use interrupts::Interrupts;
 use plan::Plan;
@@ -226,6 +226,7 @@ fn judge(
         scale: plan.args.time_scale,
         eras: eras(plan),
         again: plan.again.clone(),
+        recorded: plan.args.journal.as_ref().map(|path| shell([&*path.to_string_lossy()])),
         journal: None,
         doubts: plan.loaded.doubts.clone(),
         fail_on: plan.args.fail_on.clone(),

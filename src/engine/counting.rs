@@ -6,6 +6,7 @@
 use super::draw::Draw;
 use super::engine::Engine;
 use super::event::{ConnId, ExchangeId, Moment};
+use super::missed::Off;
 use super::owner::CallId;
 use super::plan::{Armed, Cond};
 use super::record::DrawEntry;
@@ -70,11 +71,12 @@ impl Engine {
     pub(super) fn judge(&mut self, now: Moment, rule: usize, armed: &Armed, point: &Point) -> Judgement {
         let scope = ScopeKey::of(armed.rule.scope, point);
         self.counters[rule].entry(&scope, Counter::default).first.get_or_insert((point.arrived, point.seq));
-        let on = self.is_on(now, rule, armed, point);
+        let off = self.off(now, rule, armed, point);
         let seed = self.seed;
         let counter = self.counters[rule].entry(&scope, Counter::default);
         let mut draws = Vec::new();
-        if !on {
+        if let Some(off) = off {
+            self.notebook.missed[rule].was_off(off);
             return Judgement { count: counter.counted, fires: false, why: "off", draws };
         }
         counter.counted += 1;
@@ -85,6 +87,7 @@ impl Engine {
         if why.is_none() {
             counter.fired += 1;
         }
+        self.notebook.missed[rule].counted(counter.counted, draws.first().map(|draw| draw.value));
         Judgement { count: counter.counted, fires: why.is_none(), why: why.unwrap_or_default(), draws }
     }
 
@@ -131,15 +134,15 @@ impl Engine {
         self.counters[rule].get(&ScopeKey::of(self.plan.rules[rule].rule.scope, point))
     }
 
-    /// On, if of `from` and `until` it was `from` that came true last (rule R13).
-    fn is_on(&self, now: Moment, rule: usize, armed: &Armed, point: &Point) -> bool {
+    /// On, if of `from` and `until` it was `from` that came true last (rule R13); else why it is off.
+    fn off(&self, now: Moment, rule: usize, armed: &Armed, point: &Point) -> Option<Off> {
         let last = |cond: Option<&_>| cond.and_then(|cond| self.last_true(cond, rule, point, now));
         let (from, until) = (last(armed.from.as_ref()), last(armed.until.as_ref()));
         match (&armed.from, from, until) {
-            (None, _, until) => until.is_none(),
-            (Some(_), None, _) => false,
-            (Some(_), Some(_), None) => true,
-            (Some(_), Some(from), Some(until)) => from > until,
+            (None, _, until) => until.map(|_| Off::Late),
+            (Some(_), None, _) => Some(Off::Early),
+            (Some(_), Some(_), None) => None,
+            (Some(_), Some(from), Some(until)) => (from <= until).then_some(Off::Late),
         }
     }
 }

@@ -207,6 +207,7 @@ impl Engine {
     pub fn summary(&self) -> Summary {
         Summary {
             rules: self.notebook.tallies.clone(),
+            missed: self.missed(),
             gates: self.notebook.gates.iter().cloned().collect(),
             effects: self.notebook.effects.clone(),
             more_effects: self.notebook.more_effects,

@@ -16,6 +16,7 @@ pub mod event;
 pub mod fault;
 pub mod hash;
 pub mod language;
+pub mod missed;
 pub mod record;
 pub mod rpc;
 pub mod rule;

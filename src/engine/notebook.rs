@@ -14,6 +14,7 @@ use super::engine::Engine;
 use super::event::{Command, Ending, ExchangeId, HeaderEdit, Moment};
 use super::exchange::{Exchange, ServerLeg, stream_word};
 use super::hash;
+use super::missed::Missed;
 use super::owner::{CallId, Spoken};
 use super::plan::{Armed, Plan, Quiet};
 use super::record::{
@@ -32,6 +33,8 @@ const GATES: usize = 10_000;
 pub(super) struct Notebook {
     pub(super) on: bool,
     pub(super) tallies: Vec<RuleTally>,
+    /// What each rule lacked where it did not fire.
+    pub(super) missed: Vec<Missed>,
     /// One for each silence of the plan.
     pub(super) silences: Vec<SilenceTally>,
     pub(super) gates: VecDeque<GateEntry>,
@@ -60,6 +63,7 @@ impl Notebook {
             silences,
             on,
             tallies: plan.rules.iter().map(tally).collect(),
+            missed: plan.rules.iter().map(|armed| Missed::of(&armed.rule)).collect(),
             gates: VecDeque::new(),
             effects: Vec::new(),
             more_effects: 0,

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::effects::Effect;
 use super::era::{Era, Eras};
+use super::missed::Missed;
 use super::rpc::Id;
 
 /// One line of the journal that the engine decides on.
@@ -301,6 +302,8 @@ pub struct NoteEntry {
 pub struct Summary {
     /// One for each rule, in written order.
     pub rules: Vec<RuleTally>,
+    /// What those lacked that selected points and never fired.
+    pub missed: Vec<Missed>,
     /// One for each gate that was closed at least once, in order of its end.
     pub gates: Vec<GateEntry>,
     /// What rules did to the wire, in the order in which it happened; the first ten thousand.

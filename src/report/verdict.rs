@@ -4,6 +4,7 @@
 
 mod effects;
 mod era;
+mod missed;
 mod reason;
 mod scale;
 
@@ -35,6 +36,8 @@ pub struct Facts {
     pub eras: BTreeMap<String, Vec<String>>,
     /// What to type to repeat the run.
     pub again: String,
+    /// Where the journal is, if there is one, as a shell takes it.
+    pub recorded: Option<String>,
     /// What became of the journal, in words.
     pub journal: Option<String>,
     /// What is doubtful in the profiles.
@@ -308,18 +311,26 @@ fn ineffective(rule: &RuleTally, facts: &Facts) -> Option<Reason> {
         return Some(Reason::of(Kind::Rule, &rule.name, why));
     }
     let why = match (rule.matched, rule.fired) {
-        (0, _) => {
-            "never fired: nothing that crossed matched it; record the run with --journal FILE and see what crossed \
-                   with mishap report FILE"
-                .to_owned()
+        (0, _) => format!("never fired: nothing that crossed matched it; {}", look(facts.recorded.as_deref())),
+        (matched, 0) => {
+            let lacked = facts.summary.missed.iter().find(|missed| missed.rule == rule.name).map(missed::lacked);
+            let lacked = lacked.map(|lacked| format!("; {lacked}")).unwrap_or_default();
+            format!("never fired: {} matched it{lacked}", count(matched, "point"))
         }
-        (matched, 0) => format!("never fired: {} matched it, none at which it fires", count(matched, "point")),
         (_, fired) => {
             let own: Vec<_> = gates.iter().filter(|gate| gate.rule == rule.name).collect();
             fruitless(&own).unwrap_or_else(|| format!("changed nothing, although it fired {}", count(fired, "time")))
         }
     };
     Some(Reason::of(Kind::Rule, &rule.name, format!("rule \"{}\" {why}", rule.name)))
+}
+
+/// Where to see what crossed.
+fn look(recorded: Option<&str>) -> String {
+    match recorded {
+        Some(file) => format!("see what crossed with mishap report {file}"),
+        None => "record the run with --journal FILE and see what crossed with mishap report FILE".to_owned(),
+    }
 }
 
 /// Why a rule that fired had no effect, if that lies in its gates.

@@ -21,6 +21,18 @@ pub fn count(number: u64, noun: &str) -> String {
     format!("{number} {noun}{plural}")
 }
 
+/// Writes which one of many: `1st`, `2nd`, `11th`.
+#[must_use]
+pub fn ordinal(number: u64) -> String {
+    let ending = match (number % 10, number % 100) {
+        (1, tens) if tens != 11 => "st",
+        (2, tens) if tens != 12 => "nd",
+        (3, tens) if tens != 13 => "rd",
+        _ => "th",
+    };
+    format!("{number}{ending}")
+}
+
 /// Writes words as a POSIX shell takes them; quoted only where they must be.
 #[must_use]
 pub fn shell<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
@@ -50,6 +62,12 @@ mod tests {
                 "62 m 3 s"
             ]
         );
+    }
+
+    #[test]
+    fn one_of_many_is_written_with_its_ending() {
+        let written = [1, 2, 3, 4, 11, 12, 13, 21, 112].map(ordinal);
+        assert_eq!(written, ["1st", "2nd", "3rd", "4th", "11th", "12th", "13th", "21st", "112th"]);
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! Made-up runs and the exit status each must have.
 
 use super::*;
+use crate::engine::missed::Missed;
+use crate::engine::trigger::Trigger;
 
 fn rule(name: &str, [matched, fired, effective]: [u64; 3]) -> RuleTally {
     RuleTally { name: name.to_owned(), matched, fired, effective, optional: false }
@@ -80,8 +82,24 @@ fn a_gate_that_never_opened_says_how_many_blocks_it_kept_and_whether_overtake_he
 fn a_rule_without_effect_fails_the_run_and_says_how_far_it_came() {
     let far = |counts| why(run(&[rule("p/a", counts)], &[]));
     assert_eq!(far([0, 0, 0]), NEVER);
-    assert_eq!(far([3, 0, 0]), r#"4: rule "p/a" never fired: 3 points matched it, none at which it fires"#);
     assert_eq!(far([3, 2, 0]), r#"4: rule "p/a" changed nothing, although it fired 2 times"#);
+}
+
+#[test]
+fn a_rule_that_never_fired_says_what_it_lacked() {
+    let mut facts = run(&[rule("p/a", [2, 0, 0])], &[]);
+    let trigger = Trigger { nth: vec![3], ..Trigger::default() };
+    facts.summary.missed = vec![Missed { rule: "p/a".to_owned(), most: 2, trigger, ..Missed::default() }];
+    let needs = "never fired: 2 points matched it; it needs the 3rd in a session, and the most in one was 2";
+    assert_eq!(why(facts), format!("4: rule \"p/a\" {needs}"));
+}
+
+#[test]
+fn a_rule_that_nothing_matched_is_looked_for_in_the_journal_that_there_is() {
+    let recorded = Some("run.ndjson".to_owned());
+    let why = why(Facts { recorded, ..run(&[rule("p/a", [0, 0, 0])], &[]) });
+    let there = "nothing that crossed matched it; see what crossed with mishap report run.ndjson";
+    assert_eq!(why, format!("4: rule \"p/a\" never fired: {there}"));
 }
 
 #[test]
