@@ -19,6 +19,8 @@ pub(super) struct Addition {
     pub(super) rule: usize,
     /// The unit in hand: that at which the rule fired, or the one made last.
     pub(super) point: Point,
+    /// The place in the sequence of the unit at which the rule fired.
+    firing: u64,
     place: Place,
     timer: Option<Moment>,
     /// How often it is still to be added; `None`: again and again.
@@ -29,7 +31,7 @@ impl Engine {
     /// A rule adds something to the stream of this unit when its time has come.
     pub(super) fn await_addition(&mut self, rule: usize, inject: &Inject, point: &Point) {
         let (place, left) = (inject.place, inject.repeat);
-        self.wait_to_add(Addition { rule, point: point.clone(), place, timer: None, left });
+        self.wait_to_add(Addition { rule, point: point.clone(), firing: point.seq, place, timer: None, left });
     }
 
     fn wait_to_add(&mut self, addition: Addition) {
@@ -105,28 +107,30 @@ impl Engine {
     }
 
     fn add(&mut self, now: Moment, by: u64, addition: Addition) {
-        let Addition { rule, point, place, left, .. } = addition;
+        let Addition { rule, point, firing, place, left, .. } = addition;
         let plan = Arc::clone(&self.plan);
         let (Fault::Inject(inject), Some(id)) = (&plan.rules[rule].rule.fault, point.exchange) else { return };
         self.log_firing(now, rule, &point);
         if inject.to == To::Server {
-            let made = self.make_post(now, id, rule, inject, &point);
+            let made = self.make_post(now, id, rule, inject, &point).map(|made| made.of_firing(firing));
             let last = made.as_ref().and_then(|made| made.parcel.points.first()).map(|(_, point)| point.clone());
             made.into_iter().for_each(|made| self.stand(now, made));
-            return self.add_again(Addition { rule, point: last.unwrap_or(point), place, timer: None, left });
+            return self.add_again(Addition { rule, point: last.unwrap_or(point), firing, place, timer: None, left });
         }
         if self.unread(id) > LANE_LIMIT {
             // Nothing slows down who adds.
             return self
                 .note(now, format!("{}: its client does not read; {} adds no more", point.key, plan.rules[rule].name));
         }
-        let mut made = self.make(now, id, rule, inject, &point);
+        let made = self.make(now, id, rule, inject, &point).into_iter().map(|made| made.of_firing(firing));
+        let mut made: Vec<Made> = made.collect();
         for (_, point) in made.iter_mut().flat_map(|made| &mut made.parcel.points) {
             point.by = by;
         }
         let last = made.last().and_then(|made| made.parcel.points.first()).map(|(_, point)| point.clone());
         self.insert(now, id, made, (&point, place));
-        self.add_again(Addition { rule, point: last.unwrap_or(point), place: Place::After, timer: None, left });
+        let (point, place) = (last.unwrap_or(point), Place::After);
+        self.add_again(Addition { rule, point, firing, place, timer: None, left });
     }
 
     /// It was added once; `point` is the unit that is in hand now.

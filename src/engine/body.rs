@@ -16,7 +16,7 @@ impl Engine {
     /// Decides, at the head, how the body will be taken.
     pub(super) fn choose_body(&mut self, id: ExchangeId) {
         let (blocks, whole) = (self.holds_blocks(id), self.holds_json(id));
-        let looks = blocks || whole || self.notebook.on || self.plan.looks_inside;
+        let looks = blocks || whole || self.notebook.on || self.plan.looks_inside || self.may_be_cut(id);
         let Some(exchange) = self.exchanges.get_mut(&id) else { return };
         let Some(answer) = &exchange.answer else { return };
         let length = header(&answer.head.headers, "content-length");
@@ -31,6 +31,7 @@ impl Engine {
             (Media::Json, None) => json(whole, false),
             (Media::None | Media::Other, _) => Body::Opaque,
         };
+        exchange.reached.looked = !matches!(exchange.body, Body::Opaque);
     }
 
     /// Says that a body is not looked into, where some rule would.

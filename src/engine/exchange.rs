@@ -28,6 +28,7 @@ use super::rpc::Kind;
 use super::selector::Stream;
 use super::silence::Silence;
 use super::sse::Framer;
+use super::summing::Sums;
 use super::unit::Lane;
 
 /// How much of a JSON answer is kept to be looked into, in bytes; a larger one passes as it comes.
@@ -170,6 +171,8 @@ pub(super) struct Exchange {
     pub(super) paused: bool,
     /// What of it has reached the client.
     pub(super) reached: Reached,
+    /// What rules have done to its bodies.
+    pub(super) sums: Sums,
     /// How long nothing of its answer was heard.
     pub(super) silence: Silence,
     /// When the server last said something of it.
@@ -235,6 +238,7 @@ impl Exchange {
             flying_bytes: 0,
             paused: false,
             reached: Reached::default(),
+            sums: Sums::default(),
             silence: Silence::default(),
             spoke: None,
             amount: Amount::default(),

@@ -55,6 +55,12 @@ impl Engine {
             .any(|sel| sel.selector.at == At::Block && self.may_mean(sel, exchange))
     }
 
+    /// Whether a rule may cut its answer: then it is counted what of that reaches the client, so that a cut is told with its
+    /// place whether or not there is a journal.
+    pub(super) fn may_be_cut(&self, id: ExchangeId) -> bool {
+        self.cutting.contains(&id) || self.may_act(id, |armed| matches!(armed.rule.fault, Fault::Cut(_)))
+    }
+
     /// Whether a JSON answer must be whole before it leaves.
     pub(super) fn holds_json(&self, id: ExchangeId) -> bool {
         self.may_act(id, |armed| matches!(armed.sel.selector.at, At::Block | At::End)) || self.names_otherwise(id)

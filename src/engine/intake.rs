@@ -203,6 +203,7 @@ impl Engine {
                 self.write_point(point, PointFate::Withheld, None, None);
             }
         }
+        self.tell_all_sums();
     }
 
     /// A point has arrived: it is seen, decided about, and queued.
@@ -221,9 +222,9 @@ impl Engine {
     }
 
     /// A unit that has arrived, or was made, is decided about and queued.
-    pub(super) fn take_in(&mut self, now: Moment, made: Made, before: Option<Point>) {
+    pub(super) fn take_in(&mut self, now: Moment, mut made: Made, before: Option<Point>) {
         if let Some(fate) = self.cut_off(made.lane) {
-            if let Some((_, point)) = made.parcel.points.first() {
+            if let Some((_, point)) = made.parcel.points.first_mut() {
                 self.keep_unsent(now, &made.parcel.out, point);
             }
             let points = made.parcel.points.iter().map(|(_, point)| point);

@@ -167,7 +167,7 @@ impl Engine {
                 }
                 self.out.push(Command::Head { exchange: id, unit, rechunk, edits, made });
             }
-            Out::Gate(rule) => self.open_body(id, rule),
+            Out::Gate(rule) => self.open_body(now, id, rule, &parcel.points),
             Out::Bytes(_) => self.let_write(now, id, parcel),
             Out::End(ending) => {
                 // What could only have gone inside a block that never became whole.

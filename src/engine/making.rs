@@ -51,6 +51,12 @@ impl Around {
 }
 
 impl Made {
+    /// It was made when its rule fired at the unit with this place in the sequence.
+    pub(super) fn of_firing(mut self, firing: u64) -> Self {
+        self.parcel.points.iter_mut().for_each(|(_, point)| point.firing = Some(firing));
+        self
+    }
+
     pub(super) fn new(lane: LaneId, out: Out, point: Point) -> Self {
         Self { lane, parcel: Parcel::new(out, point) }
     }
@@ -80,7 +86,9 @@ impl Engine {
     pub(super) fn make_copy(&mut self, now: Moment, rule: usize, parcel: &Parcel, ready: Moment) -> Option<Made> {
         let (_, point) = parcel.points.first()?;
         let (id, seq) = (point.exchange?, self.next_seq());
-        let mut point = Point { maker: Some(rule), rules: Vec::new(), seq, arrived: now, by: seq, ..point.clone() };
+        let firing = Some(point.seq);
+        let made = Point { maker: Some(rule), firing, rules: Vec::new(), changed: Vec::new(), ..point.clone() };
+        let mut point = Point { seq, arrived: now, by: seq, ..made };
         let (block, exchange) = (point.block.as_mut()?, self.exchanges.get_mut(&id)?);
         let count = &mut exchange.counts[block.kind as usize];
         *count += 1;

@@ -22,6 +22,7 @@ pub mod rpc;
 pub mod rule;
 pub mod selector;
 pub mod sse;
+pub mod summing;
 pub mod trigger;
 
 mod adding;

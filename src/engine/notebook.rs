@@ -28,11 +28,16 @@ use super::withheld::Kept;
 /// How many ends of gates the summary keeps; the oldest that opened go first.
 const GATES: usize = 10_000;
 
+/// Of how many firings, for each rule, it is known that they were effective.
+const FIRINGS: usize = 16 * 1024;
+
 /// The tallies, and whether lines are written.
 #[derive(Debug)]
 pub(super) struct Notebook {
     pub(super) on: bool,
     pub(super) tallies: Vec<RuleTally>,
+    /// At which units each rule fired with an effect that may show again.
+    pub(super) effective: Vec<Bounded<u64, ()>>,
     /// What each rule lacked where it did not fire.
     pub(super) missed: Vec<Missed>,
     /// One for each silence of the plan.
@@ -63,6 +68,7 @@ impl Notebook {
             silences,
             on,
             tallies: plan.rules.iter().map(tally).collect(),
+            effective: plan.rules.iter().map(|_| Bounded::new(FIRINGS)).collect(),
             missed: plan.rules.iter().map(|armed| Missed::of(&armed.rule)).collect(),
             gates: VecDeque::new(),
             effects: Vec::new(),
@@ -88,6 +94,16 @@ impl Engine {
     /// A rule changed the wire, or ensured the order it stands for (rule R35).
     pub(super) fn effective(&mut self, rule: usize) {
         self.notebook.tallies[rule].effective += 1;
+    }
+
+    /// The same for one of several things that a rule does or makes when it fires, at the unit with this place in the
+    /// sequence: together they count once (rule R35).
+    pub(super) fn effective_once(&mut self, rule: usize, firing: u64) {
+        let known = &mut self.notebook.effective[rule];
+        if known.get(&firing).is_none() {
+            known.insert(firing, ());
+            self.effective(rule);
+        }
     }
 
     /// The end of a gate that has let its unit go.

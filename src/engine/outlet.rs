@@ -9,15 +9,17 @@ mod rate;
 
 use std::time::Duration;
 
+use keep::Collected;
 pub(super) use keep::{Keep, Of};
 pub(super) use parting::Parting;
 pub(super) use rate::Throttle;
 
+use super::decide::micros;
 use super::engine::Engine;
 use super::event::{ExchangeId, Moment};
 use super::leave::Job;
 use super::record::Opened;
-use super::unit::{Lane, LaneId, Out, Parcel};
+use super::unit::{Lane, LaneId, Out, Parcel, Point};
 
 /// How the bytes of a body leave their queue.
 #[derive(Debug, Default)]
@@ -32,8 +34,8 @@ pub(super) struct Outlet {
     pub(super) gap: Duration,
     /// Before this moment no byte leaves.
     pub(super) closed: Moment,
-    /// Rules that give each event of the body another form, and whether they have given one.
-    pub(super) shapes: Vec<(usize, bool)>,
+    /// Rules that give each event of the body another form, and the places in the sequence of the units at which they fired.
+    pub(super) shapes: Vec<(usize, u64)>,
     /// The timer that is set for it.
     timer: Option<Moment>,
 }
@@ -111,23 +113,24 @@ impl Engine {
     pub(super) fn tend_outlet(&mut self, now: Moment, id: LaneId) {
         let Some(lane) = self.lane(id) else { return };
         let Some(mut outlet) = lane.outlet.take() else { return };
-        let (mut kept, mut late) = (Vec::new(), Vec::new());
+        let (mut kept, mut late, mut collected) = (Vec::new(), Vec::new(), Vec::new());
         outlet.keeps.retain_mut(|keep| {
+            let before = (keep.credit, keep.since);
             let over = keep.count(now, lane);
             if (keep.since.is_some() || over) && !std::mem::replace(&mut keep.effective, true) {
-                kept.push(keep.rule);
+                kept.push((keep.rule, keep.point.seq));
             }
+            collected.extend(keep.collected(before).map(|collected| (keep.rule, collected)));
             if over {
                 late.push((keep.rule, keep.point.clone()));
             }
             !over
         });
         let due = outlet.due(now, lane);
+        let mut slows = None;
         if let Some((place, _)) = outlet.slowed(now, lane) {
             let throttle = &mut outlet.throttles[place];
-            if !std::mem::replace(&mut throttle.effective, true) {
-                kept.push(throttle.rule);
-            }
+            slows = Some(throttle.rule).filter(|_| !std::mem::replace(&mut throttle.effective, true));
         }
         let before = std::mem::replace(&mut outlet.timer, due);
         lane.outlet = Some(outlet);
@@ -135,10 +138,20 @@ impl Engine {
             self.remove_timer(before);
             self.add_timer(due);
         }
-        kept.into_iter().for_each(|rule| self.effective(rule));
+        slows.into_iter().for_each(|rule| self.effective(rule));
+        kept.into_iter().for_each(|(rule, firing)| self.effective_once(rule, firing));
+        collected.into_iter().for_each(|(rule, collected)| self.has_collected(now, id, rule, collected));
         for (rule, head) in late {
             self.close_gate(now, rule, &head, Opened::Limit);
         }
+    }
+
+    fn has_collected(&mut self, now: Moment, id: LaneId, rule: usize, collected: Collected) {
+        self.sum(id, rule, |sum| {
+            sum.kept += if collected.events { 0 } else { collected.bytes as u64 };
+            sum.together += u64::from(collected.events);
+            sum.time = sum.time.max(micros(now).saturating_sub(micros(collected.since)));
+        });
     }
 
     /// What of a parcel leaves now; the rest is put back, and so is all of it where something must have left first.
@@ -169,8 +182,8 @@ impl Engine {
             if ends {
                 gap = gap.max(Some(parting.gap));
             }
-            if (begins || ends && len < whole) && !std::mem::replace(&mut parting.effective, true) {
-                parted.push(parting.rule);
+            if begins || ends && len < whole {
+                parted.push((parting.rule, parting.firing, begins));
             }
             parting.took(len);
         }
@@ -178,16 +191,31 @@ impl Engine {
             keep.credit -= len;
         }
         outlet.throttles.iter_mut().for_each(|throttle| throttle.took(now, len));
+        let slowed: Vec<_> = outlet.throttles.iter().filter_map(|throttle| throttle.slowed(now)).collect();
         // The last piece of a block is apart from what follows.
         let last = parcel.parting.as_ref().filter(|_| len == whole).map(|parting| parting.gap);
         let apart = gap.or(last);
-        parted.into_iter().for_each(|rule| self.effective(rule));
+        self.has_parted(id, parted);
+        for (rule, bytes, time) in slowed {
+            self.sum(id, rule, |sum| (sum.slowed, sum.time) = (bytes, time));
+        }
         if len < whole
             && let Some(front) = parcel.take_front(len)
         {
             self.put_back(id, std::mem::replace(&mut parcel, front));
         }
         Some(Parcel { apart, ..parcel })
+    }
+
+    /// Rules have parted the bytes that leave from the next ones or, where a body begins, from its head.
+    fn has_parted(&mut self, id: LaneId, parted: Vec<(usize, u64, bool)>) {
+        for (rule, firing, begins) in parted {
+            self.effective_once(rule, firing);
+            self.sum(id, rule, |sum| {
+                sum.apart |= begins;
+                sum.parted += u64::from(!begins);
+            });
+        }
     }
 
     /// The unit on its way on this leg that was let go last.
@@ -211,10 +239,14 @@ impl Engine {
     }
 
     /// A gate before a body is open. Where nothing stood behind it, nothing was kept.
-    pub(super) fn open_body(&mut self, id: ExchangeId, rule: usize) {
-        let stands = |lane: &Lane| lane.parcels.iter().any(|parcel| parcel.bytes() > 0);
-        if self.lane_of(LaneId::Down(id)).is_some_and(stands) {
+    pub(super) fn open_body(&mut self, now: Moment, id: ExchangeId, rule: usize, head: &[(usize, Point)]) {
+        let lane = self.lane_of(LaneId::Down(id));
+        let kept: usize = lane.into_iter().flat_map(|lane| &lane.parcels).map(Parcel::bytes).sum();
+        if kept > 0 {
             self.effective(rule);
+            let since = head.first().map_or(now, |(_, head)| head.arrived);
+            let bytes = Collected { bytes: kept, since, events: false };
+            self.has_collected(now, LaneId::Down(id), rule, bytes);
         }
     }
 }

@@ -219,6 +219,7 @@ impl Engine {
         self.give_up_sending(id);
         let over = self.exchanges.get(&id).is_some_and(|exchange| exchange.is_over());
         if over && !self.lingers(id) {
+            self.tell_sums(id);
             self.exchanges.remove(&id);
             self.news |= self.plan.cuts_connections;
             self.busy.remove(&LaneId::Up(id));

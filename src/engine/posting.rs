@@ -71,7 +71,8 @@ impl Engine {
         let mut ready = now;
         for _ in 0..times {
             ready = ready + gap;
-            let Some(mut made) = self.make_send(now, rule, point, post.clone(), (false, ready)) else { return };
+            let Some(made) = self.make_send(now, rule, point, post.clone(), (false, ready)) else { return };
+            let mut made = made.of_firing(point.seq);
             self.wait_behind(rule, &mut made.parcel, point.seq);
             self.put_behind([made]);
         }

@@ -64,6 +64,10 @@ pub(super) struct Point {
     pub(super) post: Option<Arc<Post>>,
     /// The rule that made it, by number; `None`: a peer sent it.
     pub(super) maker: Option<usize>,
+    /// Of what a rule made when it fired: the place in the sequence of the unit at which it did.
+    pub(super) firing: Option<u64>,
+    /// The rules that changed its content, by number.
+    pub(super) changed: Vec<usize>,
     /// The rules that acted on it, by number.
     pub(super) rules: Vec<usize>,
     /// The sequence number of what let it go.
@@ -218,6 +222,8 @@ impl Point {
             hash: None,
             post: None,
             maker: None,
+            firing: None,
+            changed: Vec::new(),
             rules: Vec::new(),
             by: seq,
         }

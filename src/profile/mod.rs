@@ -25,6 +25,8 @@ mod read;
 mod rule;
 mod scale;
 mod selector;
+#[cfg(test)]
+mod told;
 mod tree;
 mod uses;
 mod value;

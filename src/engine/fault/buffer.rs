@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::engine::condition::{Condition, Time};
+use crate::engine::effects::{Did, Outcome};
 use crate::engine::engine::{Engine, LANE_LIMIT};
 use crate::engine::fault::{Act, Fault, FaultTable, Turn};
 use crate::engine::language::params::{Datum, Params};
@@ -114,6 +115,11 @@ impl Act for Buffer {
 
     fn reaches_the_body(&self) -> bool {
         true
+    }
+
+    /// How long a head waited with its body; what the body did is summed up.
+    fn told(&self, _: &Engine, outcome: &Outcome<'_>, _: usize) -> Option<Did> {
+        outcome.delayed().filter(|_| self.head)
     }
 
     fn check(&self, _: &Rule, spot: &Spot, slips: &mut Complaints) {

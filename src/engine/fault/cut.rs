@@ -244,7 +244,7 @@ impl Act for Cut {
         true
     }
 
-    fn told(&self, engine: &Engine, outcome: &Outcome<'_>) -> Option<Did> {
+    fn told(&self, engine: &Engine, outcome: &Outcome<'_>, _: usize) -> Option<Did> {
         engine.was_cut(outcome)
     }
 

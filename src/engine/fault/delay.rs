@@ -63,7 +63,7 @@ impl Act for Delay {
         at == At::End
     }
 
-    fn told(&self, _: &Engine, outcome: &Outcome<'_>) -> Option<Did> {
+    fn told(&self, _: &Engine, outcome: &Outcome<'_>, _: usize) -> Option<Did> {
         outcome.delayed()
     }
 

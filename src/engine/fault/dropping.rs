@@ -48,7 +48,7 @@ impl Act for Drop {
         true
     }
 
-    fn told(&self, engine: &Engine, outcome: &Outcome<'_>) -> Option<Did> {
+    fn told(&self, engine: &Engine, outcome: &Outcome<'_>, _: usize) -> Option<Did> {
         engine.dropped(outcome)
     }
 

@@ -140,12 +140,13 @@ pub(crate) trait Act {
         at == At::Block
     }
 
-    /// What it has done to a point whose fate is known, for the verdict; what a hold did its gate says.
-    fn told(&self, _: &Engine, _: &Outcome<'_>) -> Option<Did> {
+    /// What it has done, as the rule of this number, to a point whose fate is known, for the verdict; what a hold did its gate
+    /// says, and what was done to a body piece by piece is summed up ([`Engine::sum`]).
+    fn told(&self, _: &Engine, _: &Outcome<'_>, _: usize) -> Option<Did> {
         None
     }
 
-    /// What a point that it made has done by passing; then it is effective.
+    /// What a point that it made has done by passing; then it is effective, if it was made at a firing.
     fn made(&self, _: &Engine, _: &Outcome<'_>) -> Option<Did> {
         None
     }
@@ -228,8 +229,8 @@ impl Fault {
         self.acting().changes(at)
     }
 
-    pub(super) fn told(&self, engine: &Engine, outcome: &Outcome<'_>) -> Option<Did> {
-        self.acting().told(engine, outcome)
+    pub(super) fn told(&self, engine: &Engine, outcome: &Outcome<'_>, rule: usize) -> Option<Did> {
+        self.acting().told(engine, outcome, rule)
     }
 
     pub(crate) fn servers(&self) -> usize {

@@ -99,7 +99,7 @@ impl Act for Move {
         }
     }
 
-    fn told(&self, engine: &Engine, outcome: &Outcome<'_>) -> Option<Did> {
+    fn told(&self, engine: &Engine, outcome: &Outcome<'_>, _: usize) -> Option<Did> {
         engine.moved(outcome, self.copy)
     }
 

@@ -277,7 +277,7 @@ impl Engine {
         let all = point.at == At::Head;
         if let Some(split) = reframe.split.clone() {
             let gap = self.drawn(rule, Some(&point.key), "gap", Some(&reframe.gap));
-            let parting = Parting::new(rule, split, gap);
+            let parting = Parting::new(rule, point.seq, split, gap);
             match point.at {
                 At::Block => parcel.parting = Some(parting),
                 _ => self.outlet(*lane).into_iter().for_each(|outlet| outlet.partings.push(parting.clone())),
@@ -292,19 +292,23 @@ impl Engine {
             self.collect_at(*lane, Keep::new(rule, point.clone(), of, false));
         }
         if all && reframe.shapes() {
-            self.outlet(*lane).into_iter().for_each(|outlet| outlet.shapes.push((rule, false)));
+            self.outlet(*lane).into_iter().for_each(|outlet| outlet.shapes.push((rule, point.seq)));
         } else if self.shape(rule, parcel) {
-            self.effective(rule);
+            self.has_shaped(rule, *lane, point.seq);
         }
+    }
+
+    fn has_shaped(&mut self, rule: usize, lane: LaneId, firing: u64) {
+        self.effective_once(rule, firing);
+        self.sum(lane, rule, |sum| sum.shaped += 1);
     }
 
     /// Gives each event that goes this way the form which rules about the whole body want.
     pub(in crate::engine) fn shape_all(&mut self, lane: LaneId, parcel: &mut Parcel) {
         let outlet = self.lane_of(lane).and_then(|lane| lane.outlet.as_ref());
-        for (place, (rule, effective)) in outlet.map(|outlet| outlet.shapes.clone()).into_iter().flatten().enumerate() {
-            if self.shape(rule, parcel) && !effective {
-                self.effective(rule);
-                self.outlet(lane).into_iter().for_each(|outlet| outlet.shapes[place].1 = true);
+        for (rule, firing) in outlet.map(|outlet| outlet.shapes.clone()).into_iter().flatten() {
+            if self.shape(rule, parcel) {
+                self.has_shaped(rule, lane, firing);
             }
         }
     }

@@ -117,7 +117,7 @@ impl Act for Reorder {
         }
     }
 
-    fn told(&self, engine: &Engine, outcome: &Outcome<'_>) -> Option<Did> {
+    fn told(&self, engine: &Engine, outcome: &Outcome<'_>, _: usize) -> Option<Did> {
         engine.left_a_window(outcome)
     }
 
@@ -200,7 +200,8 @@ impl Engine {
         let mut draw = Draw::new(self.seed, &armed.name, &window.first.key.to_string(), "shuffle");
         let order = reorder.order.permutation(window.members.len(), &mut draw);
         if order.iter().enumerate().any(|(place, from)| place != *from) {
-            self.effective(window.rule);
+            // Each that it held had its part in the order (rule R35).
+            order.iter().for_each(|_| self.effective(window.rule));
         }
         let leaving: Vec<(LaneId, u64)> = order.iter().map(|from| window.members[*from]).collect();
         self.rearrange(&leaving);

@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::engine::condition::Condition;
+use crate::engine::effects::{Did, Instead, Outcome};
 use crate::engine::engine::Engine;
 use crate::engine::event::Ending;
 use crate::engine::fault::event_text::EventText;
@@ -152,6 +153,11 @@ impl Act for Respond {
 
     fn changes(&self, _: At) -> bool {
         false
+    }
+
+    fn made(&self, engine: &Engine, outcome: &Outcome<'_>) -> Option<Did> {
+        let server = if engine.was_asked(outcome) { Instead::Unheard } else { Instead::Unasked };
+        Some(Did::Answered { status: engine.status_instead(outcome)?, server })
     }
 
     fn explain(&self) -> String {

@@ -5,11 +5,17 @@ mod streams;
 
 use super::event_text::{EventData, EventText};
 use super::{Act, Fault, FaultTable, Turn};
+use crate::engine::effects::{Did, Instead, Outcome};
+use crate::engine::engine::Engine;
 use crate::engine::language::params::Params;
 use crate::engine::language::{Complaints, Kind, Need, RETRY, Spot, field};
+use crate::engine::record::PointFate;
 use crate::engine::selector::At;
 
 pub(in crate::engine) use streams::Streams;
+
+/// The status of a resume that would need what is kept no more.
+const REFUSED: u16 = 400;
 
 /// An id's prefix may have so many bytes: what is longer is nothing a client should have to repeat.
 const PREFIX: usize = 256;
@@ -73,7 +79,7 @@ impl Resumable {
 }
 
 impl Act for Resumable {
-    fn act(&self, engine: &mut crate::engine::engine::Engine, turn: Turn<'_>) {
+    fn act(&self, engine: &mut Engine, turn: Turn<'_>) {
         engine.own_stream(turn.now, turn.rule, self, turn.parcel);
     }
 
@@ -87,6 +93,23 @@ impl Act for Resumable {
 
     fn takes_the_blocks(&self) -> bool {
         true
+    }
+
+    /// The first block with an id of ours has left.
+    fn told(&self, _: &Engine, outcome: &Outcome<'_>, rule: usize) -> Option<Did> {
+        let begins = outcome.point.changed.contains(&rule) && outcome.fate == PointFate::Passed;
+        begins.then_some(Did::Owned)
+    }
+
+    /// The event with which its stream begins, or the head of a resume.
+    fn made(&self, engine: &Engine, outcome: &Outcome<'_>) -> Option<Did> {
+        let point = outcome.point;
+        if point.maker.is_some_and(|maker| point.changed.contains(&maker)) {
+            return Some(Did::Owned);
+        }
+        let status = engine.status_instead(outcome)?;
+        let server = if status == REFUSED { Instead::Unasked } else { Instead::Kept };
+        Some(Did::Answered { status, server })
     }
 
     fn explain(&self) -> String {

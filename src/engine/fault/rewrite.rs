@@ -4,15 +4,18 @@ mod acting;
 mod checks;
 mod head;
 mod message;
+mod telling;
 
 pub(in crate::engine) use message::set;
 
 use serde_json::Value;
 
+use crate::engine::effects::{Did, Outcome};
 use crate::engine::engine::Engine;
 use crate::engine::fault::{Act, Fault, FaultTable, Turn};
 use crate::engine::language::params::{Datum, Params};
 use crate::engine::language::{Complaints, EVENT_FIELD, Kind, Need, RPC_ERROR, Spot, field};
+use crate::engine::record::PointFate;
 use crate::engine::rule::Rule;
 use crate::engine::selector::At;
 
@@ -176,7 +179,15 @@ impl Act for Rewrite {
         };
         if changed {
             engine.effective(rule);
+            parcel.points.iter_mut().for_each(|(_, point)| point.changed.push(rule));
         }
+    }
+
+    fn told(&self, engine: &Engine, outcome: &Outcome<'_>, rule: usize) -> Option<Did> {
+        let left = matches!(outcome.fate, PointFate::Passed | PointFate::Moved);
+        let what =
+            if left && outcome.point.changed.contains(&rule) { self.told_of(engine, outcome) } else { Vec::new() };
+        (!what.is_empty()).then_some(Did::Rewritten { what })
     }
 
     fn changes(&self, at: At) -> bool {

@@ -1,10 +1,12 @@
 //! `route`: a request goes to another of the servers, or on a connection of its own.
 
+use crate::engine::effects::{Did, Outcome};
 use crate::engine::engine::Engine;
 use crate::engine::event::{Destination, ExchangeId};
 use crate::engine::fault::{Act, Fault, FaultTable, Turn, unchecked};
 use crate::engine::language::params::{Datum, Params};
 use crate::engine::language::{Kind, NO_LIMIT, Need, field};
+use crate::engine::record::PointFate;
 use crate::engine::selector::At;
 
 /// `route`: request.
@@ -83,6 +85,14 @@ impl Act for Route {
 
     fn changes(&self, _: At) -> bool {
         false
+    }
+
+    /// Of several rules on one request the last sent it.
+    fn told(&self, engine: &Engine, outcome: &Outcome<'_>, rule: usize) -> Option<Did> {
+        let exchange = engine.exchanges.get(&outcome.point.exchange?)?;
+        let sent = outcome.fate == PointFate::Passed && exchange.routed == Some((rule, true));
+        let Destination { server, fresh } = exchange.to;
+        sent.then_some(Did::Routed { server: server as u64 + 1, fresh })
     }
 
     fn explain(&self) -> String {

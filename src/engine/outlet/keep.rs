@@ -37,6 +37,16 @@ pub(in crate::engine) struct Keep {
     pub(super) effective: bool,
 }
 
+/// What was collected and may leave now.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Collected {
+    pub(super) bytes: usize,
+    /// Since when its first byte had waited.
+    pub(super) since: Moment,
+    /// Whether it is events that leave together.
+    pub(super) events: bool,
+}
+
 /// What of a queue could leave, did nothing collect it.
 #[derive(Debug, Default)]
 struct Ready {
@@ -77,6 +87,13 @@ impl Keep {
             (self.credit, self.since) = (ready.bytes, None);
         }
         late && matches!(self.of, Of::Bytes { .. })
+    }
+
+    /// What of that which had waited since then may leave now that it was counted.
+    pub(super) fn collected(&self, before: (usize, Option<Moment>)) -> Option<Collected> {
+        let (credit, Some(since)) = before else { return None };
+        let events = !matches!(self.of, Of::Bytes { .. });
+        (credit == 0 && self.credit > 0).then_some(Collected { bytes: self.credit, since, events })
     }
 
     pub(super) fn due(&self) -> Option<Moment> {

@@ -8,17 +8,17 @@ use crate::engine::fault::reframe::Split;
 #[derive(Debug, Clone)]
 pub(in crate::engine) struct Parting {
     pub(in crate::engine) rule: usize,
+    /// The place in the sequence of the unit at which the rule fired.
+    pub(in crate::engine) firing: u64,
     split: Split,
     pub(in crate::engine) gap: Duration,
     /// How many bytes have left already.
     at: usize,
-    /// Whether some place has parted bytes.
-    pub(in crate::engine) effective: bool,
 }
 
 impl Parting {
-    pub(in crate::engine) fn new(rule: usize, split: Split, gap: Duration) -> Self {
-        Self { rule, split, gap, at: 0, effective: false }
+    pub(in crate::engine) fn new(rule: usize, firing: u64, split: Split, gap: Duration) -> Self {
+        Self { rule, firing, split, gap, at: 0 }
     }
 
     /// Whether nothing has left yet.
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     fn pieces(split: Split, bytes: &[u8]) -> Vec<String> {
-        let mut parting = Parting::new(0, split, Duration::ZERO);
+        let mut parting = Parting::new(0, 0, split, Duration::ZERO);
         let (mut rest, mut pieces) = (bytes, Vec::new());
         while !rest.is_empty() {
             let len = parting.next(rest).unwrap_or(rest.len());
@@ -89,8 +89,8 @@ mod tests {
     #[test]
     fn a_piece_ends_behind_what_may_be_parted_from_what_is_still_to_come() {
         assert_eq!(pieces(Split::Crlf, b"a\r"), [r"a\r"]);
-        assert_eq!(Parting::new(0, Split::Crlf, Duration::ZERO).next(b"a\r"), Some(2));
-        assert_eq!(Parting::new(0, Split::Crlf, Duration::ZERO).next(b"a\rb"), None);
-        assert_eq!(Parting::new(0, Split::Utf8, Duration::ZERO).next(b"a\xc3"), Some(2));
+        assert_eq!(Parting::new(0, 0, Split::Crlf, Duration::ZERO).next(b"a\r"), Some(2));
+        assert_eq!(Parting::new(0, 0, Split::Crlf, Duration::ZERO).next(b"a\rb"), None);
+        assert_eq!(Parting::new(0, 0, Split::Utf8, Duration::ZERO).next(b"a\xc3"), Some(2));
     }
 }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::engine::decide::micros;
 use crate::engine::event::Moment;
 
 /// The shortest time between two portions, as long as bytes stand there for it: less would be a write for each byte.
@@ -17,6 +18,9 @@ pub(in crate::engine) struct Throttle {
     /// How many bytes may pass at once.
     burst: u64,
     full: Moment,
+    /// When the first byte passed, and how many have.
+    first: Option<Moment>,
+    passed: u64,
     /// Whether it has kept something.
     pub(super) effective: bool,
 }
@@ -24,7 +28,7 @@ pub(in crate::engine) struct Throttle {
 impl Throttle {
     /// A bucket that is full at this moment.
     pub(in crate::engine) fn new(rule: usize, rate: u64, burst: u64, full: Moment) -> Self {
-        Self { rule, rate, burst, full, effective: false }
+        Self { rule, rate, burst, full, first: None, passed: 0, effective: false }
     }
 
     /// How many of so many bytes may pass now.
@@ -45,7 +49,15 @@ impl Throttle {
 
     /// So many bytes pass.
     pub(super) fn took(&mut self, now: Moment, len: usize) {
+        self.first.get_or_insert(now);
+        self.passed += len as u64;
         self.full = Moment(self.full.max(now).0.saturating_add(self.time(len as u64)));
+    }
+
+    /// How many bytes have passed and in what time, if it has kept something: its rule, those, microseconds.
+    pub(super) fn slowed(&self, now: Moment) -> Option<(usize, u64, u64)> {
+        let first = self.first.filter(|_| self.effective)?;
+        Some((self.rule, self.passed, micros(now).saturating_sub(micros(first))))
     }
 
     /// The fewest bytes that pass at once where more stand there.

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::super::condition::{Condition, Time};
+use super::super::condition::{Condition, Same, Seen, Time};
 use super::super::engine::Setup;
 use super::super::fault::Fault;
 use super::super::fault::delay::Delay;
@@ -11,7 +11,7 @@ use super::super::rule::Rule;
 use super::super::selector::{At, Selector};
 use super::super::trigger::{Scope, Trigger};
 use super::Play;
-use super::tools::{after, answer, delay, ms, notification, of, rule, seen};
+use super::tools::{after, answer, at, delay, ms, notification, of, rule, seen, sight};
 
 /// A rule that delays calls, so that those it fires at are those that are not forwarded at once.
 fn slow(trigger: Trigger) -> Rule {
@@ -34,6 +34,29 @@ fn each_counter_leaves_out_what_it_says() {
     assert_eq!(fires(slow(Trigger { skip: 1, every: 3, ..base() })), [4, 7]);
     assert_eq!(fires(slow(Trigger { times: Some(2), skip: 1, ..base() })), [2, 3]);
     assert_eq!(fires(slow(Trigger { probability: 0.0, ..base() })), [0; 0]);
+}
+
+#[test]
+fn what_a_rule_lacked_that_never_fired_was_counted() {
+    let after_calls = |rule: Rule| {
+        let mut play = Play::new(vec![rule]);
+        play.sends("x", "POST", &[("mcp-session-id", "T")], r#"{"id":1,"method":"tools/call"}"#);
+        play.calls("a", 1).calls("b", 2);
+        play.engine.summary().missed
+    };
+    let lacked = |rule: Rule| {
+        let missed = after_calls(rule).pop().expect("it never fired");
+        (missed.early, missed.late, missed.most, missed.lowest.is_some())
+    };
+    let third = slow(Trigger { nth: vec![3], ..Trigger::default() });
+    assert_eq!(lacked(third.clone()), (0, 0, 2, false));
+    assert_eq!(lacked(Rule { scope: Scope::Run, ..slow(Trigger { nth: vec![4], ..Trigger::default() }) }).2, 3);
+    let never = Some(seen(of(At::Request, "no/such")));
+    assert_eq!(lacked(Rule { from: never, ..slow(Trigger::default()) }), (3, 0, 0, false));
+    let call = Some(Condition::Seen(Box::new(Seen { same: Same::Run, ..sight(at(At::RequestHead, "*")) })));
+    assert_eq!(lacked(Rule { until: call, ..slow(Trigger::default()) }), (0, 3, 0, false));
+    assert_eq!(lacked(slow(Trigger { probability: 0.0, ..Trigger::default() })), (0, 0, 2, true));
+    assert_eq!(after_calls(slow(Trigger { nth: vec![1], ..Trigger::default() })), [], "it fired");
 }
 
 #[test]

@@ -1,15 +1,17 @@
 //! What is told of effects: that which was written, and nothing that was only planned.
 
 use super::super::effects::{CutEffect, Did, Effect};
+use super::super::engine::Setup;
 use super::super::event::Ending;
 use super::super::fault::Fault;
 use super::super::fault::cut::{Cut, Offset, OtherLeg, Place};
 use super::super::fault::moving::{Closed, Move, MoveTo};
 use super::super::fault::reorder::{Order, Reorder};
+use super::super::fault::resumable::Resumable;
 use super::super::rule::Rule;
 use super::super::selector::{At, Selector};
 use super::Play;
-use super::tools::{answer, at, cut, delay, glob, hold, message, ms, notification, of, question, rule, seen};
+use super::tools::{after, answer, at, cut, delay, glob, hold, message, ms, notification, of, question, rule, seen};
 
 fn effects(play: &Play) -> Vec<Effect> {
     play.engine.summary().effects
@@ -37,14 +39,14 @@ fn a_cut_is_told_with_what_had_reached_the_client_and_what_became_of_the_server(
         play.calls("a", 1).streams("a").data("a", &[notification(1), answer(1), notification(2)].concat());
         let expected = CutEffect {
             ending: "reset".to_owned(),
-            request: None,
-            unsent: false,
             head: true,
             blocks: Some(blocks),
             inside,
             inside_answer: inside.is_some(),
             answered: Some(answered),
+            since: Some(0),
             server: Some("closed".to_owned()),
+            ..CutEffect::default()
         };
         assert_eq!(cut_of(&play), expected);
         let summary = play.engine.summary();
@@ -70,6 +72,65 @@ fn a_stall_is_told_too() {
     let mut play = Play::new(cutting(message("answer"), cut(Ending::Stall, Place::Before)));
     play.calls("a", 1).streams("a").data("a", &answer(1));
     assert_eq!((cut_of(&play).ending, cut_of(&play).blocks), ("stall".to_owned(), Some(0)));
+}
+
+// What is on its way when the silence begins still arrives.
+#[test]
+fn a_stall_behind_a_head_that_is_on_its_way_is_told_behind_it() {
+    let mut play = Play::new(cutting(of(At::Head, "tools/call"), cut(Ending::Stall, Place::After)));
+    play.calls("a", 1).stops_reading("a").streams("a");
+    assert_eq!((cut_of(&play).head, cut_of(&play).blocks, cut_of(&play).answered), (true, Some(0), Some(false)));
+}
+
+#[test]
+fn a_cut_is_told_alike_with_and_without_a_journal() {
+    let when = Some(seen(of(At::Request, "ping")));
+    let told = |record, body: &[String], json: bool| {
+        let rules = cutting(of(At::Head, "tools/call"), Cut { when: when.clone(), ..cut(Ending::Fin, Place::After) });
+        let mut play = Play::with(Setup { rules, seed: 1, record });
+        play.calls("a", 1);
+        if json {
+            play.head("a", 200, &[("content-type", "application/json"), ("content-length", "36")]);
+        } else {
+            play.streams("a");
+        }
+        play.data("a", &body.concat()).posts("b", r#"{"id":2,"method":"ping"}"#);
+        cut_of(&play)
+    };
+    let json = [r#"{"jsonrpc":"2.0","id":1,"result":{}}"#.to_owned()];
+    for (body, is_json) in [(&[notification(1), answer(1)][..], false), (&[notification(1)], false), (&json, true)] {
+        let with = told(true, body, is_json);
+        assert_eq!(with, told(false, body, is_json));
+        assert_eq!((with.blocks, with.answered), (Some(body.len() as u64), Some(body.len() == 2 || is_json)));
+    }
+}
+
+#[test]
+fn a_cut_is_told_with_its_priming_event_and_with_the_time_since_what_came_last() {
+    let late = Some(after(5_000));
+    let mut play = Play::new(cutting(of(At::Head, "tools/call"), Cut { when: late, ..cut(Ending::Eof, Place::After) }));
+    play.calls("a", 1).streams("a").waits(3_000).data("a", "id: 1\ndata:\n\n").waits(2_000);
+    let told = cut_of(&play);
+    assert_eq!((told.primed, told.blocks, told.since), (true, Some(0), Some(2_000_000)));
+}
+
+#[test]
+fn a_cut_of_a_resume_that_a_rule_answers_does_not_speak_of_the_server() {
+    let owned = Fault::Resumable(Resumable { priming: true, ..Resumable::default() });
+    let lost = rule("lost", message("answer"), Fault::Cut(cut(Ending::Eof, Place::Before)));
+    for (point, place) in [(At::Head, Place::After), (At::Request, Place::Before)] {
+        let resume = rule("cut", at(point, "resume"), Fault::Cut(cut(Ending::Reset, place)));
+        let mut play = Play::new(vec![rule("own", of(At::Head, "tools/call"), owned.clone()), lost.clone(), resume]);
+        play.calls("a", 1).streams("a").data("a", &answer(1)).ends("a");
+        let id = play.body("a").lines().find_map(|line| line.strip_prefix("id: ")).expect("it has an id").to_owned();
+        play.sends("r", "GET", &[("mcp-session-id", "S"), ("last-event-id", &id)], "");
+        let told = effects(&play).into_iter().find_map(|it| match it.did {
+            Did::Cut(cut) if it.rule == "cut" => Some(cut),
+            _ => None,
+        });
+        let told = told.expect("it was cut");
+        assert_eq!((told.unsent, told.head, told.server), (false, point == At::Head, None));
+    }
 }
 
 #[test]

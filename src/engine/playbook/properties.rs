@@ -323,6 +323,9 @@ proptest! {
         prop_assert!(engine.exchanges.is_empty(), "{:?}", engine.exchanges);
         prop_assert!(engine.busy.is_empty() && engine.cutting.is_empty() && engine.astray.is_empty());
         prop_assert!(engine.awaited.is_empty() && engine.windows.is_empty() && engine.timers.is_empty());
+        // Rule R35.
+        let tallies = engine.summary().rules;
+        prop_assert!(tallies.iter().all(|rule| rule.matched >= rule.fired && rule.fired >= rule.effective), "{tallies:?}");
     }
 
     /// Peers send anything.

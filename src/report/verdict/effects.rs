@@ -2,15 +2,19 @@
 //!
 //! The one rule: a line says what happened, from what the rim reported; what was only planned is not here.
 
-use crate::engine::effects::{CutEffect, Did, Effect};
+use crate::engine::effects::{CutEffect, Did, Effect, Instead};
 use crate::engine::record::{OwnerEntry, RpcEntry, Summary};
 use crate::engine::rpc::Id;
+use crate::engine::summing::BodyEffect;
 use crate::report::names::{self, Methods};
-use crate::report::words::span;
+use crate::report::words::{count, span};
 
 /// How many lines a rule gets for one kind of effect, and how few where many rules share the screen.
 const LINES: usize = 3;
 const GROUPS: usize = 4;
+
+/// A shorter time is none, in microseconds.
+const AT_ONCE: u64 = 1_000;
 
 /// The effects of a run: `RULE: cut POST tools/call id 1: reset after block 2, ...`.
 pub(super) fn lines(summary: &Summary) -> Vec<String> {
@@ -53,7 +57,9 @@ fn line(effect: &Effect, methods: &Methods) -> String {
     let own = exchange_of(&effect.key);
     match &effect.did {
         Did::Cut(cut) => format!("cut {}: {}", names::exchange_stream(own, methods), cut_words(cut)),
-        Did::CutConnection { conn, ending } => format!("cut connection {conn}: {ending}"),
+        Did::CutConnection { conn, ending, after } => {
+            format!("cut connection {conn}: {ending}{}", later(Some(*after), "it was accepted").unwrap_or_default())
+        }
         Did::Moved { message, owner, to, copied } => {
             let what = message.as_ref().map_or_else(|| "a block".to_owned(), message_words);
             let owner = owner.as_ref().map(owner_words).unwrap_or_default();
@@ -85,6 +91,21 @@ fn line(effect: &Effect, methods: &Methods) -> String {
             let done = if *again { "repeated" } else { "added" };
             format!("{done} {what} on {}", names::exchange_stream(own, methods))
         }
+        Did::Answered { status, server } => {
+            let server = match server {
+                Instead::Unasked => "; the server never got it",
+                Instead::Unheard => "; the server's own answer was thrown away",
+                Instead::Kept => ", from what was kept for it",
+            };
+            format!("answered {} with {status}{server}", names::exchange_stream(own, methods))
+        }
+        Did::Owned => format!("gave the events of {} ids of its own", names::exchange_stream(own, methods)),
+        Did::Rewritten { what } => format!("rewrote {}: {}", names::point(&effect.key, methods), what.join(", ")),
+        Did::Routed { server, fresh } => {
+            let fresh = if *fresh { ", on a connection of its own" } else { "" };
+            format!("sent {} to server {server}{fresh}", names::exchange_stream(own, methods))
+        }
+        Did::Body(body) => body_words(body, &names::exchange_stream(own, methods)),
         Did::Delayed { by } => format!("delayed {} by {}", names::point(&effect.key, methods), span(*by)),
         Did::Left { .. } => names::point(&effect.key, methods),
     }
@@ -122,20 +143,27 @@ fn owner_words(owner: &OwnerEntry) -> String {
     format!(" (owner {} id {id})", owner.method)
 }
 
-/// `reset after block 2, before its answer; the server's leg closed`.
+/// `reframed POST tools/call id 1: its answer parted at 33 places, 3 units in another form`.
+fn body_words(body: &BodyEffect, stream: &str) -> String {
+    let whose = if body.request { "its request" } else { "its answer" };
+    let time = span(body.time);
+    if body.slowed > 0 {
+        return format!("slowed {stream}: {} of {whose} in {time}", count(body.slowed, "byte"));
+    }
+    if body.kept > 0 {
+        return format!("buffered {stream}: {} of {whose}, for {time} at most", count(body.kept, "byte"));
+    }
+    let said = [
+        body.apart.then(|| "apart from its head".to_owned()),
+        (body.parted > 0).then(|| format!("parted at {}", count(body.parted, "place"))),
+        (body.shaped > 0).then(|| format!("{} in another form", count(body.shaped, "unit"))),
+        (body.together > 0).then(|| format!("events together {}", count(body.together, "time"))),
+    ];
+    format!("reframed {stream}: {whose} {}", said.into_iter().flatten().collect::<Vec<_>>().join(", "))
+}
+
+/// `reset 2.0 s after block 2, before its answer; the server's leg closed`.
 fn cut_words(cut: &CutEffect) -> String {
-    let next = cut.blocks.unwrap_or(0) + 1;
-    let request = cut.request.unwrap_or(0);
-    let place = match (cut.inside, cut.blocks) {
-        _ if cut.request.is_some() => format!(" after {request} bytes of the request"),
-        _ if cut.unsent => " before the server got it".to_owned(),
-        _ if !cut.head => " before its head".to_owned(),
-        (Some(bytes), _) if cut.inside_answer => format!(" after {bytes} bytes of its answer, block {next}"),
-        (Some(bytes), _) => format!(" after {bytes} bytes of block {next}"),
-        (None, Some(0)) => " after its head".to_owned(),
-        (None, Some(blocks)) => format!(" after block {blocks}"),
-        (None, None) => String::new(),
-    };
     let answer = match cut.answered.filter(|_| cut.head && !cut.inside_answer) {
         Some(true) => ", after its answer",
         Some(false) => ", before its answer",
@@ -148,7 +176,34 @@ fn cut_words(cut: &CutEffect) -> String {
         Some(_) => "; the server's leg closed",
         None => "",
     };
-    format!("{}{place}{answer}{server}", cut.ending)
+    format!("{}{}{answer}{server}", cut.ending, place_of_cut(cut))
+}
+
+/// Where a cut fell, and how long after what came last before it.
+fn place_of_cut(cut: &CutEffect) -> String {
+    let blocks = cut.blocks.unwrap_or(0);
+    let last = match blocks {
+        0 if cut.primed => "the priming event".to_owned(),
+        0 => "its head".to_owned(),
+        blocks => format!("block {blocks}"),
+    };
+    let since = |what: &str| later(cut.since, what).map(|later| format!(",{later}")).unwrap_or_default();
+    match (cut.inside, cut.request) {
+        (_, Some(bytes)) => format!(" after {bytes} bytes of the request"),
+        _ if cut.unsent => " before the server got it".to_owned(),
+        _ if !cut.head => format!(" before its head{}", since("the request")),
+        _ if cut.blocks.is_none() => " in its body".to_owned(),
+        (Some(bytes), _) => {
+            let whose = if cut.inside_answer { "its answer, block" } else { "block" };
+            format!(" after {bytes} bytes of {whose} {}{}", blocks + 1, since(&last))
+        }
+        (None, _) => later(cut.since, &last).unwrap_or_else(|| format!(" after {last}")),
+    }
+}
+
+/// ` 2.0 s after it`, if it was long enough to be more than the way from one to the other.
+fn later(since: Option<u64>, what: &str) -> Option<String> {
+    since.filter(|since| *since >= AT_ONCE).map(|since| format!(" {} after {what}", span(since)))
 }
 
 // === Reordered ===

@@ -38,7 +38,7 @@ impl Engine {
             (Leg::Server, OtherLeg::Drain | OtherLeg::Keep) => (Ending::Stall, as_fate(cut.ending)),
         };
         let settle = settle.filter(|_| client == Ending::Reset);
-        self.cut_finds(id, point, inside.as_ref(), server);
+        self.cut_finds(now, id, point, inside.as_ref(), server);
         if cut.leg == Leg::Client {
             self.judge_cut(now, id, rule, (cut, point), (client, inside.as_ref()));
         } else {
@@ -61,7 +61,7 @@ impl Engine {
         self.effective(rule);
         self.log_firing(now, rule, point);
         self.out.push(Command::CutConnection { conn, ending: cut.ending });
-        self.tell_connection_cut(rule, point, conn, cut.ending);
+        self.tell_connection_cut(now, rule, point, cut.ending);
     }
 
     /// Ends the client's leg; what has not left yet never will.

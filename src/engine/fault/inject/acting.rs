@@ -21,6 +21,7 @@ impl Engine {
         self.log_firing(now, rule, point);
         for _ in 0..inject.repeat.unwrap_or(1) {
             let made = self.make(now, id, rule, inject, point);
+            let made = made.into_iter().map(|made| made.of_firing(point.seq));
             match inject.place {
                 Place::Before => self.put_before(now, made),
                 Place::After => self.put_behind(made),
@@ -43,7 +44,8 @@ impl Engine {
         }
         self.log_firing(now, rule, point);
         for _ in 0..inject.repeat.unwrap_or(1) {
-            let Some(mut made) = self.make_post(now, id, rule, inject, point) else { return };
+            let Some(made) = self.make_post(now, id, rule, inject, point) else { return };
+            let mut made = made.of_firing(point.seq);
             match inject.place {
                 Place::Before => {
                     self.wait_behind(rule, parcel, made.parcel.seq);

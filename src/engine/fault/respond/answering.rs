@@ -28,7 +28,8 @@ impl Engine {
         exchange.answered_by = Some(rule);
         self.disarm_cuts(id);
         self.serve_no_more(id);
-        self.effective(rule);
+        // Whatever becomes of the answer: the server did not get the request, or its own answer goes nowhere.
+        self.effective_once(rule, point.seq);
         self.log_firing(now, rule, point);
         for lane in [LaneId::Up(id), LaneId::Down(id)] {
             self.discard_all(now, lane, PointFate::Cut);

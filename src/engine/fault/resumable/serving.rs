@@ -8,8 +8,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 use serde_json::json;
 
-use super::Resumable;
 use super::streams::{LIMIT, Place, Stream};
+use super::{REFUSED, Resumable};
 use crate::engine::answer::Media;
 use crate::engine::engine::{Engine, LANE_LIMIT};
 use crate::engine::event::{AnswerHead, Ending, ExchangeId, Fate, Moment, Source};
@@ -47,7 +47,8 @@ impl Engine {
             && let Some(event_id) = self.next_id(number, 0)
         {
             let event = resumable.priming(&String::from_utf8_lossy(&event_id)).bytes(Clone::clone);
-            let made = self.make_blocks(now, id, rule, &event);
+            let mut made = self.make_blocks(now, id, rule, &event);
+            made.iter_mut().flat_map(|made| &mut made.parcel.points).for_each(|(_, point)| point.changed.push(rule));
             self.put_behind(made);
             self.effective(rule);
         }
@@ -90,18 +91,30 @@ impl Engine {
             return;
         }
         let Out::Bytes(bytes) = &mut parcel.out else { return };
+        let begins = point.exchange.is_some_and(|id| !self.is_begun(id));
         let Some((id, named)) = self.keep_block(now, point, bytes) else { return };
+        if begins {
+            point.changed.push(keeper);
+        }
         (*end, point.bytes) = (named.len(), named.len() as u64);
         point.block.iter_mut().for_each(|block| block.event_id = Some(id.clone()));
         point.rules.push(keeper);
         *bytes = named;
     }
 
+    /// Whether a stream has given out an id of ours.
+    fn is_begun(&self, id: ExchangeId) -> bool {
+        let number = self.exchanges.get(&id).and_then(|exchange| exchange.kept);
+        number.and_then(|number| self.kept.get(number)).is_some_and(|stream| stream.ids > 0)
+    }
+
     /// A block that its client can no longer be sent on the stream itself.
-    pub(in crate::engine) fn keep_unsent(&mut self, now: Moment, out: &Out, point: &Point) {
+    pub(in crate::engine) fn keep_unsent(&mut self, now: Moment, out: &Out, point: &mut Point) {
         let (Out::Bytes(bytes), Some(id)) = (out, point.exchange) else { return };
         if point.block.is_some() && point.maker.is_none() && self.keep_block(now, point, bytes).is_some() {
-            self.serve_kept(now, self.exchanges.get(&id).and_then(|exchange| exchange.kept));
+            let number = self.exchanges.get(&id).and_then(|exchange| exchange.kept);
+            point.rules.extend(number.and_then(|number| self.kept.get(number)).map(|stream| stream.rule));
+            self.serve_kept(now, number);
         }
     }
 
@@ -207,7 +220,7 @@ impl Engine {
         let body = Bytes::from(json!({ "jsonrpc": "2.0", "id": null, "error": error }).to_string());
         let length = ("content-length".to_owned(), Bytes::from(body.len().to_string()));
         let media = ("content-type".to_owned(), Bytes::from_static(b"application/json"));
-        let head = AnswerHead { status: 400, headers: vec![media, length], source: Source::Rule };
+        let head = AnswerHead { status: REFUSED, headers: vec![media, length], source: Source::Rule };
         let block = Block { kind: BlockKind::Message, id: None, data: Some(body.clone()), bytes: body };
         let made = self.make_head(now, id, rule, head);
         self.put(now, made);

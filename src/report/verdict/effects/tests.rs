@@ -42,11 +42,35 @@ fn a_cut_is_told_with_its_place_its_answer_and_the_other_leg() {
             CutEffect { head: false, request: Some(9), ..cut("fin") },
             "fin after 9 bytes of the request; the server's leg closed",
         ),
-        (CutEffect { blocks: None, ..cut("eof") }, "eof; the server's leg closed"),
+        (CutEffect { blocks: None, ..cut("eof") }, "eof in its body; the server's leg closed"),
+        (
+            CutEffect { primed: true, blocks: Some(0), answered: Some(false), ..cut("fin") },
+            "fin after the priming event, before its answer; the server's leg closed",
+        ),
     ] {
         let line = told(vec![effect("lost/cut", "s1/post:1/end#1", Did::Cut(cut))]);
         assert_eq!(line, [format!("lost/cut: cut POST tools/call id 1: {says}")]);
     }
+}
+
+#[test]
+fn a_cut_is_told_with_how_long_it_fell_after_what_came_last() {
+    let told = |since, cut: CutEffect| {
+        let cut = Did::Cut(CutEffect { since: Some(since), server: None, ..cut });
+        told(vec![effect("k", "s1/post:1/end#1", cut)]).concat().replace("k: cut POST tools/call id 1: ", "")
+    };
+    let head = || CutEffect { blocks: Some(0), ..cut("eof") };
+    assert_eq!(told(999, cut("eof")), "eof after block 2");
+    assert_eq!(told(60_000_000, cut("eof")), "eof 1 m 0 s after block 2");
+    assert_eq!(told(412_000, head()), "eof 412 ms after its head");
+    assert_eq!(told(2_000_000, CutEffect { primed: true, ..head() }), "eof 2.0 s after the priming event");
+    let inside = CutEffect { inside: Some(7), ..cut("fin") };
+    assert_eq!(told(5_000_000, inside.clone()), "fin after 7 bytes of block 3, 5.0 s after block 2");
+    assert_eq!(told(10, inside), "fin after 7 bytes of block 3");
+    assert_eq!(
+        told(5_000_000, CutEffect { head: false, ..cut("fin") }),
+        "fin before its head, 5.0 s after the request"
+    );
 }
 
 #[test]
@@ -65,7 +89,7 @@ fn a_move_a_delay_and_a_connection_are_told_in_words() {
         effect("c", "s1/post:1/request#1", Did::Delayed { by: 300_000 }),
         effect("e", "s1/post:3/block#1", Did::Dropped { message: Some(rpc.clone()), owner: None }),
         effect("f", "s1/post:3/leave#1", Did::Dropped { message: None, owner: None }),
-        effect("d", "s0/connect#1", Did::CutConnection { conn: 4, ending: "reset".into() }),
+        effect("d", "s0/connect#1", Did::CutConnection { conn: 4, ending: "reset".into(), after: 5_000_000 }),
     ]);
     let expected = [
         "a: moved elicitation/create (owner tools/call id 3) from POST tools/call id 3 to GET",
@@ -73,7 +97,7 @@ fn a_move_a_delay_and_a_connection_are_told_in_words() {
         "c: delayed request of POST tools/call id 1 by 300 ms",
         "e: lost elicitation/create of POST tools/call id 3",
         "f: lost leave of POST tools/call id 3",
-        "d: cut connection 4: reset",
+        "d: cut connection 4: reset 5.0 s after it was accepted",
     ];
     assert_eq!(told, expected);
 }
