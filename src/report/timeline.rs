@@ -3,6 +3,7 @@
 //! The one rule: a row is where its sequence number puts it, so what is above happened before. Rows fit 100 columns.
 
 mod describe;
+mod doing;
 mod excerpt;
 mod labels;
 mod lanes;

@@ -1,5 +1,6 @@
 //! What a point of a timeline says: its message, status, ending. Pure text; where it is drawn is decided elsewhere.
 
+use super::doing::remade;
 use super::labels::exchange_of;
 use super::lanes::NO_BREAK;
 use crate::engine::record::{OwnerEntry, PointEntry, RpcEntry};
@@ -15,6 +16,7 @@ pub(super) fn describe(point: &PointEntry) -> String {
         _ if point.rpc.is_empty() => point.http.clone().unwrap_or_else(|| point.point.clone()),
         _ => messages(point),
     };
+    let what = what + &remade(point);
     if ordinal(point).is_some() { format!("{} {what}", place(point)) } else { what }
 }
 

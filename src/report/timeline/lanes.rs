@@ -9,7 +9,7 @@ pub(super) const NO_BREAK: char = '\u{a0}';
 
 /// The line above the rows.
 pub(super) const HEADING: &str = "
-    time  stream                client  proxy  server  ■ held   ✗ stopped   ! what a rule did
+    time  stream                client  proxy  server  ■ held   ✗ stopped   + made   ! what a rule did
 ";
 
 /// What is drawn between two lanes.
@@ -32,6 +32,8 @@ pub(super) enum Mark {
     Held,
     /// It went no further, because of a rule.
     Stopped,
+    /// A rule made it here.
+    Made,
 }
 
 /// One row of the timeline.
@@ -84,6 +86,7 @@ fn lanes(client: Arrow, mark: Mark, server: Arrow) -> String {
         Mark::Lane => '│',
         Mark::Held => '■',
         Mark::Stopped => '✗',
+        Mark::Made => '+',
     };
     format!("│{}{mark}{}│", arrow(client), arrow(server))
 }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::describe::{describe, marker, unbroken};
+use super::doing::{done, done_since, making};
 use super::labels::{Labels, exchange_of};
 use super::lanes::{Arrow, Mark, Row};
 use super::order::{Order, behind, made_here};
@@ -30,6 +31,8 @@ pub(super) fn rows(entries: &[&Entry]) -> Vec<Row> {
 struct Journal<'a> {
     points: Vec<&'a PointEntry>,
     fired: BTreeMap<(&'a str, &'a str), &'a DecisionEntry>,
+    /// What each rule does, by the word of its fault.
+    does: BTreeMap<&'a str, &'a str>,
     gates: BTreeMap<(&'a str, &'a str), &'a GateEntry>,
     /// The ends that were made something else, by the key of the exchange.
     made: BTreeMap<&'a str, &'a PointEntry>,
@@ -44,7 +47,7 @@ struct Journal<'a> {
 
 impl<'a> Journal<'a> {
     fn of(entries: &[&'a Entry]) -> Self {
-        let (mut points, mut fired, mut gates) = (Vec::new(), BTreeMap::new(), BTreeMap::new());
+        let (mut points, mut fired, mut gates) = (Vec::new(), BTreeMap::<_, &DecisionEntry>::new(), BTreeMap::new());
         for &entry in entries {
             match entry {
                 Entry::Point(point) => points.push(point),
@@ -54,7 +57,8 @@ impl<'a> Journal<'a> {
             }
         }
         points.sort_by_key(|point| point.seq);
-        let short = short_names(points.iter().flat_map(|point| &point.rules));
+        let short = short_names(points.iter().flat_map(|point| point.rules.iter().chain(&point.maker)));
+        let does = fired.values().map(|made| (&*made.rule, &*made.what)).collect();
         let made = points.iter().filter(|point| point.made.is_some()).map(|&point| (exchange_of(&point.key), point));
         let made = made.collect();
         let ours = points.iter().filter_map(|point| marker(point).map(|_| exchange_of(&point.key))).collect();
@@ -62,7 +66,7 @@ impl<'a> Journal<'a> {
             points.iter().filter(|point| point.point == "leave").map(|&point| (exchange_of(&point.key), point));
         let leaves = leaves.collect();
         let (labels, order) = (Labels::of(&points), Order::of(&points));
-        Self { points, fired, gates, made, ours, leaves, order, labels, short }
+        Self { points, fired, does, gates, made, ours, leaves, order, labels, short }
     }
 
     /// A point's row; a second one where it left later than it came, or on another stream.
@@ -148,7 +152,11 @@ impl<'a> Journal<'a> {
     }
 
     fn faults(&self, point: &PointEntry) -> Vec<String> {
-        point.rules.iter().map(|rule| self.fault(point, rule)).collect()
+        let made = point.maker.iter().map(|maker| {
+            let how = making(point, self.does.get(&**maker).copied());
+            format!("{}: {how}", self.short.get(&**maker).copied().unwrap_or(maker))
+        });
+        made.chain(point.rules.iter().map(|rule| self.fault(point, rule))).collect()
     }
 
     /// What a rule did to a point: `hold-get: held 412 ms until end of POST 2 tools/call`. Only its name where it did
@@ -156,7 +164,10 @@ impl<'a> Journal<'a> {
     fn fault(&self, point: &PointEntry, rule: &str) -> String {
         let about = (&*point.key, rule);
         let name = self.short.get(rule).copied().unwrap_or(rule);
-        let Some(what) = self.fired.get(&about).map(|decision| &*decision.what) else { return name.to_owned() };
+        let Some(what) = self.fired.get(&about).map(|decision| &*decision.what) else {
+            let since = done_since(point, self.does.get(rule).copied());
+            return since.map_or_else(|| name.to_owned(), |done| format!("{name}: {done}"));
+        };
         let made = self.made.get(exchange_of(&point.key)).filter(|_| what == "cut");
         if let Some(end) = made.filter(|_| point.fate != PointFate::Cut && point.point != "end") {
             let later = span(end.left.unwrap_or(end.arrived).saturating_sub(point.left.unwrap_or(point.arrived)));
@@ -167,8 +178,10 @@ impl<'a> Journal<'a> {
             (Some(gate), _) if what == "hold" => format!("{name}: held {}", self.opened(gate)),
             (Some(gate), _) => format!("{name}: {what}, waited {}", self.opened(gate)),
             (None, Some(ending)) => format!("{name}: {what}, {ending}"),
-            (None, None) if name == what => name.to_owned(),
-            (None, None) => format!("{name}: {what}"),
+            (None, None) => match done(point, what) {
+                done if name == done => done,
+                done => format!("{name}: {done}"),
+            },
         }
     }
 
@@ -218,6 +231,7 @@ fn onward(point: &PointEntry) -> Arrow {
 fn mark(point: &PointEntry) -> Mark {
     match point.fate {
         _ if point.made.is_some() => Mark::Stopped,
+        PointFate::Passed | PointFate::Moved if point.maker.is_some() => Mark::Made,
         PointFate::Passed | PointFate::Ended | PointFate::Moved | PointFate::Gone => Mark::Lane,
         PointFate::Cut | PointFate::Dropped => Mark::Stopped,
         PointFate::Withheld => Mark::Held,

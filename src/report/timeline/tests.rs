@@ -8,6 +8,8 @@ use crate::engine::record::{
 use crate::engine::rpc::Id;
 use crate::proxy::MARKER;
 
+mod doing;
+
 /// A journal in the making: each call is one thing that happened, a millisecond after the one before.
 #[derive(Default)]
 struct Story {
@@ -127,7 +129,7 @@ fn a_held_request_is_drawn_where_it_came_and_where_it_left_with_what_let_it_go()
 mishap 0.1.0, 2026-01-02T03:04:05.678Z, seed 42
 http://127.0.0.1:4000 -> http://127.0.0.1:3000/mcp
 
-    time  stream                client  proxy  server  ■ held   ✗ stopped   ! what a rule did
+    time  stream                client  proxy  server  ■ held   ✗ stopped   + made   ! what a rule did
    0.001  POST initialize id 0  │──────▶│──────▶│  request initialize id 0
    0.002  GET                   │──────▶■       │  GET /mcp
    0.003  POST tools/call id 1  │──────▶│──────▶│  request tools/call id 1
