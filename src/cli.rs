@@ -63,7 +63,8 @@ pub enum Command {
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
 Exit status, the first that applies:
-  the command's own, if it is not 0; 126, 127: it could not be started
+  the command's own, if it is not 0; 128+n: signal n ended it; 124: it ran for longer than --timeout;
+       126, 127: it could not be started
   1    could not run (125 with a command)
   2    usage or profile
   4    a rule never had an effect, or a hold waited for what was not under way
@@ -99,6 +100,12 @@ pub struct RunArgs {
     /// client and server.
     #[arg(long, value_name = "F", default_value_t = Scale::FULL)]
     pub time_scale: Scale,
+    /// Write the proxy's URL to this file once it listens. It appears whole, and is removed at the end.
+    #[arg(long, value_name = "FILE")]
+    pub url_file: Option<PathBuf>,
+    /// The same once the run is ready: with --serve when the server has answered as well.
+    #[arg(long, value_name = "FILE")]
+    pub ready_file: Option<PathBuf>,
     /// Write what crossed and what was decided to this file (NDJSON; see `mishap report`).
     #[arg(long, value_name = "FILE")]
     pub journal: Option<PathBuf>,
@@ -113,14 +120,21 @@ pub struct RunArgs {
     /// How long --serve may take until it answers HTTP.
     #[arg(long, value_name = "TIME", default_value = "30s", requires = "serve", value_parser = duration)]
     pub serve_timeout: Duration,
+    /// End the command if it runs longer than this: SIGTERM, 5 s later SIGKILL, and exit 124 after the verdict.
+    #[arg(long, value_name = "TIME", requires = "command", value_parser = duration)]
+    pub timeout: Option<Duration>,
+    /// End the run, with its verdict, when stdin ends: with the program that started it, however that ends. Not with a
+    /// command, whose stdin it is.
+    #[arg(long, conflicts_with = "command")]
+    pub until_stdin_closes: bool,
     /// What becomes of the Host header.
     #[arg(long, value_name = "HOW", value_enum, default_value_t = Host::Map)]
     pub host: Host,
     /// Another name under which clients reach the proxy, treated as its own in Host. Repeat it for several.
     #[arg(long, value_name = "NAME")]
     pub public_host: Vec<String>,
-    /// A command to run behind the proxy, which then ends with it. {url} in its arguments is the proxy's URL, MISHAP_URL
-    /// and MISHAP_SEED are in its environment.
+    /// A command to run behind the proxy, which then ends with it. {url} in its arguments is the proxy's URL;
+    /// MISHAP_URL, MISHAP_PORT and MISHAP_SEED are in its environment. Nothing that it started outlives the run.
     #[arg(last = true, value_name = "COMMAND")]
     pub command: Vec<String>,
     /// How often, and what is written of it.

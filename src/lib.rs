@@ -8,12 +8,14 @@
 //! * [`proxy`] is the rim: sockets, HTTP, the clock; it feeds the engine and carries its commands out;
 //! * [`journal`] writes what the engine recorded; [`report`] reads it back: verdict and timeline;
 //! * [`demo`] is a small real server and client that show the three founding bugs;
+//! * [`guard`] starts the command and the server, and leaves nothing of them behind;
 //! * [`command`] holds one small file for each subcommand; [`log`] takes what they log to stderr.
 
 pub mod cli;
 pub mod command;
 pub mod demo;
 pub mod engine;
+pub mod guard;
 pub mod journal;
 pub mod log;
 pub mod profile;

@@ -88,11 +88,12 @@ impl Write for Behind {
             // An error means that the thread is gone, and with it all that could stand before this.
             let _ = wait.recv();
         }
-        io::stderr().write(bytes)
+        // A stderr that is gone is no reason to end a run, nor to give it another status.
+        Ok(io::stderr().write(bytes).unwrap_or(bytes.len()))
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        io::stderr().flush()
+        Ok(())
     }
 }
 

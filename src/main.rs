@@ -10,6 +10,9 @@ use mishap::log::Log;
 use tracing_subscriber::EnvFilter;
 
 fn main() -> ExitCode {
+    if let Some(status) = mishap::guard::instead(std::env::args_os()) {
+        return status;
+    }
     let Ok(log) = Log::to_stderr() else { return ExitCode::FAILURE };
     // Whole lines: behind `run` the command's and the server's stand between them, and none may stand inside one.
     let mut err = io::LineWriter::new(log.behind());

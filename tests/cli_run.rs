@@ -66,14 +66,15 @@ mod tests {
 
     #[test]
     fn the_command_is_told_the_url_in_its_arguments_and_its_environment_and_the_seed() {
-        let words = ["sh", "-c", r#"echo "$1 $MISHAP_URL $MISHAP_SEED""#, "sh", "--at={url}"];
+        let words = ["sh", "-c", r#"echo "$1 $MISHAP_URL $MISHAP_SEED $MISHAP_PORT""#, "sh", "--at={url}"];
         let ended = Mishap::run(&[&["run", "-u", &url(), "--seed", "7", "--"][..], &words].concat());
-        let [argument, environment, seed] = *ended.stdout.split_whitespace().collect::<Vec<_>>() else {
-            panic!("three words: {}", ended.stdout)
+        let [argument, environment, seed, port] = *ended.stdout.split_whitespace().collect::<Vec<_>>() else {
+            panic!("four words: {}", ended.stdout)
         };
         assert_eq!(argument, format!("--at={environment}"));
         assert!(environment.starts_with("http://127.0.0.1:") && environment.ends_with("/mcp"), "{environment}");
         assert_eq!(seed, "7");
+        assert!(environment.starts_with(&format!("http://127.0.0.1:{port}/")), "{environment} has not port {port}");
     }
 
     #[test]

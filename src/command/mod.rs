@@ -11,7 +11,7 @@ pub mod run;
 pub mod schema;
 pub mod shell;
 
-use std::io::{self, Write};
+use std::io::{self, ErrorKind, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::cli::{Cli, Command};
@@ -40,18 +40,23 @@ impl Exit {
 ///
 /// # Errors
 ///
-/// When `out` or `err` cannot be written; `BrokenPipe` means that the reader had enough.
+/// `BrokenPipe`: the reader of `out` had enough.
 pub fn execute(cli: Cli, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
     let code = if let Command::Run(args) = &cli.command { run::failure(args) } else { 1 };
     or_failed(code, || dispatch(cli, out, err))
 }
 
-/// A panic, in whatever task of a run, is a failure of ours as any other: what was started has been ended on its way here.
+/// What could not be done is a failure of ours, under the status that stands for it; so is a panic, in whatever task of a
+/// run: what was started is ended on its way here.
 fn or_failed(code: u8, work: impl FnOnce() -> io::Result<Exit>) -> io::Result<Exit> {
-    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+    let ended = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref().copied());
         Ok(Exit::because(code, format!("a bug in mishap, please report it: {}", text.unwrap_or("a panic"))))
-    })
+    });
+    match ended {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Ok(Exit::because(code, error.to_string())),
+        ended => ended,
+    }
 }
 
 fn dispatch(cli: Cli, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {

@@ -4,36 +4,42 @@
 //! what it started is ended too, and the last line says with what status and why.
 
 mod files;
-mod group;
 mod interrupts;
 mod many;
 mod plan;
 mod server;
+mod setup;
+mod told;
 mod work;
 
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind, Write};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::time::SystemTime;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::time::Duration;
 
 use tokio::sync::oneshot;
 
 use super::Exit;
 use crate::cli::RunArgs;
-use crate::engine::engine::{Engine, Setup};
-use crate::engine::record::{Entry, PointFate, Summary};
-use crate::journal::{Header, Journal, ProfileUse, SCHEMA, Sink, VerdictLine, queue, utc};
-use crate::profile::Scale;
-use crate::proxy::{Clock, Config, Proxy, Records};
+use crate::engine::record::Summary;
+use crate::guard::Guard;
+use crate::journal::{Journal, VerdictLine, queue};
+use crate::proxy::{Clock, Proxy};
 use crate::report::runs::{Ran, Runs};
-use crate::report::verdict::{Facts, Verdict, at_scale, gate_words};
+use crate::report::verdict::{Facts, Verdict, at_scale};
 use crate::report::words::{count, shell};
 use files::{Files, tell_github};
 use interrupts::Interrupts;
 use plan::Plan;
 pub(super) use plan::failure;
 use server::Server;
-use work::{Behind, Ended, foreground};
+use setup::{Recorder, config, header, reachable};
+use told::Told;
+use work::{Behind, Ended, Limit, foreground};
+
+/// How long what is asked to end may take until it is killed.
+const GRACE: Duration = Duration::from_secs(5);
 
 /// Runs until it is told to end or its command ends, and prints the verdict to `err`; several times, if that is asked for.
 ///
@@ -49,13 +55,16 @@ pub fn run(args: &RunArgs, out: &mut dyn Write, err: &mut dyn Write) -> io::Resu
         Err(exit) => return Ok(exit),
     };
     match Files::create(&args.many) {
-        Ok(files) => end(files, &Runs::alone(once(&plan, &Interrupts::listen()?, out, err)?), failure(args), err),
+        Ok(files) => end(files, &Runs::alone(once(&plan, &Interrupts::of(args)?, out, err)?), failure(args), err),
         Err(why) => Ok(plan.could_not(why)),
     }
 }
 
 /// One run.
 fn once(plan: &Plan<'_>, interrupts: &Interrupts, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Ran> {
+    if let Err(why) = told::clear(plan.args) {
+        return Ok(plan.unjudged(header(plan, plan.args.listen, "{url}"), plan.could_not(why)));
+    }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let ran = runtime.block_on(carry_out(plan, interrupts, out, err));
     // A name that is still being looked up must not hold up the end.
@@ -83,6 +92,8 @@ struct Running<'a> {
     plan: &'a Plan<'a>,
     interrupts: Interrupts,
     clock: Clock,
+    guard: Option<Guard>,
+    address: SocketAddr,
     url: String,
 }
 
@@ -101,8 +112,16 @@ async fn carry_out(
             return Ok(plan.unjudged(header(plan, plan.args.listen, "{url}"), plan.could_not(error.to_string())));
         }
     };
-    let url = format!("http://{}{}", reachable(proxy.local_addr()), plan.upstream.path());
+    let address = reachable(proxy.local_addr());
+    let url = format!("http://{address}{}", plan.upstream.path());
     let header = header(plan, proxy.local_addr(), &url);
+    let guard = match plan.starts_something().then(Guard::start).transpose() {
+        Ok(guard) => guard,
+        Err(error) => {
+            let why = format!("the guard process cannot be started: {error}");
+            return Ok(plan.unjudged(header, plan.could_not(why)));
+        }
+    };
     let mut journal = None;
     if let Some(path) = &plan.args.journal {
         match Journal::create(path, &header, waiting) {
@@ -113,7 +132,7 @@ async fn carry_out(
             }
         }
     }
-    let running = Running { plan, interrupts: interrupts.clone(), clock, url };
+    let running = Running { plan, interrupts: interrupts.clone(), clock, guard, address, url };
     let outcome = tokio::select! {
         outcome = running.serve(proxy, out, err) => outcome,
         signal = interrupts.nth(2) => {
@@ -121,6 +140,9 @@ async fn carry_out(
             Ok(Err(Exit::because(code, "aborted by a second signal, without a verdict")))
         }
     };
+    if let Some(guard) = running.guard {
+        guard.end().await;
+    }
     match outcome {
         Ok(Ok((summary, ended))) => Ok(plan.judged(header, judge(plan, summary, ended, journal, err)?)),
         failed => {
@@ -138,9 +160,20 @@ impl Running<'_> {
         out: &mut dyn Write,
         err: &mut dyn Write,
     ) -> io::Result<Result<(Summary, Ended), Exit>> {
+        let _url = match self.tell("url-file", self.plan.args.url_file.as_deref()) {
+            Ok(told) => told,
+            Err(exit) => return Ok(Err(exit)),
+        };
         let mut server = match self.server().await {
             Ok(server) => server,
             Err(exit) => return Ok(Err(exit)),
+        };
+        let _ready = match self.tell("ready-file", self.plan.args.ready_file.as_deref()) {
+            Ok(told) => told,
+            Err(exit) => {
+                Server::stop_if_any(server).await;
+                return Ok(Err(exit));
+            }
         };
         self.announce(out, err)?;
         let (stop, stopped) = oneshot::channel::<()>();
@@ -151,20 +184,25 @@ impl Running<'_> {
         };
         let until_stopped = async { _ = stopped.await };
         let (summary, ended) = tokio::join!(proxy.serve(until_stopped), work);
-        if let Some(server) = server {
-            server.stop().await;
-        }
+        Server::stop_if_any(server).await;
         Ok(ended?.map(|ended| (summary, ended)))
+    }
+
+    /// Writes a file that tells where the proxy is, if one is asked for.
+    fn tell(&self, option: &str, path: Option<&Path>) -> Result<Option<Told>, Exit> {
+        let written = path.map(|path| Told::write(path, &self.url)).transpose();
+        let shown = path.unwrap_or(Path::new("")).display();
+        written.map_err(|error| self.plan.could_not(format!("--{option} {shown}: {error}")))
     }
 
     /// Starts the server, if that is asked for, and waits until it answers.
     async fn server(&self) -> Result<Option<Server>, Exit> {
-        let Some(command) = &self.plan.serve else { return Ok(None) };
-        let started = Server::start(command, self.clock.clone());
+        let (Some(command), Some(guard)) = (&self.plan.serve, &self.guard) else { return Ok(None) };
+        let started = Server::start(command, guard, self.clock.clone()).await;
         let mut server = started.map_err(|error| self.plan.could_not(format!("--serve: {error}")))?;
         let ready = tokio::select! {
             ready = server.ready(&self.plan.upstream, self.plan.args.serve_timeout) => ready,
-            _ = self.interrupts.nth(1) => Err("ended by a signal before the server answered".to_owned()),
+            _ = self.interrupts.nth(1) => Err("told to end before the server answered".to_owned()),
         };
         match ready {
             Ok(()) => Ok(Some(server)),
@@ -197,11 +235,18 @@ impl Running<'_> {
 
     async fn work(&self, server: Option<&mut Server>, err: &mut dyn Write) -> io::Result<Result<Ended, Exit>> {
         let command = self.plan.command(&self.url);
-        if command.is_empty() {
+        let Some(guard) = self.guard.as_ref().filter(|_| !command.is_empty()) else {
             return Ok(Ok(foreground(&self.interrupts, server).await));
-        }
-        match Behind::start(&command, &self.url, self.plan.seed) {
-            Ok(behind) => behind.ended(&self.interrupts, server, err).await.map(Ok),
+        };
+        let env = [
+            ("MISHAP_URL", self.url.clone()),
+            ("MISHAP_PORT", self.address.port().to_string()),
+            ("MISHAP_SEED", self.plan.seed.to_string()),
+        ];
+        let env = env.map(|(name, value)| (name.to_owned(), value)).into();
+        let limit = Limit::new(self.plan.args.timeout, self.clock.clone());
+        match Behind::start(command, env, guard).await {
+            Ok(behind) => behind.ended(&self.interrupts, limit, server, err).await.map(Ok),
             Err(exit) => Ok(Err(exit)),
         }
     }
@@ -250,90 +295,4 @@ fn judge(
 /// The eras that each profile is for, by the beginning of its rules' names.
 fn eras(plan: &Plan<'_>) -> BTreeMap<String, Vec<String>> {
     plan.loaded.sources.iter().map(|source| (source.name.clone(), source.era.clone())).collect()
-}
-
-// === What goes into the run ===
-
-/// Where the engine's entries go: the journal, and the log.
-#[derive(Debug)]
-struct Recorder {
-    journal: Option<Sink>,
-}
-
-impl Records for Recorder {
-    fn record(&self, entry: Entry) {
-        match &entry {
-            Entry::Decision(made) if made.fired => tracing::info!(rule = made.rule, key = made.key, "{}", made.what),
-            Entry::Gate(gate) => {
-                tracing::info!(rule = gate.rule, key = gate.key, held = gate.held, "gate: {}", gate_words(gate));
-            }
-            Entry::Session(session) => tracing::info!(session = session.session, "session began"),
-            Entry::Note(note) => tracing::warn!("{}", note.text),
-            Entry::Point(point) => tracing::debug!(key = point.key, bytes = point.bytes, "{}", fate(point.fate)),
-            Entry::Decision(made) => tracing::debug!(rule = made.rule, key = made.key, "not fired: {}", made.what),
-        }
-        if let Some(journal) = &self.journal {
-            journal.record(entry);
-        }
-    }
-}
-
-fn fate(fate: PointFate) -> &'static str {
-    match fate {
-        PointFate::Passed => "passed",
-        PointFate::Ended => "ended",
-        PointFate::Cut => "cut",
-        PointFate::Moved => "moved",
-        PointFate::Dropped => "dropped",
-        PointFate::Gone => "gone",
-        PointFate::Withheld => "withheld",
-    }
-}
-
-fn config(plan: &Plan<'_>, recorder: Recorder, clock: Clock) -> Config {
-    // Whoever asks for the log wants to see what crosses, as whoever asks for the journal.
-    let record = plan.args.journal.is_some() || tracing::enabled!(tracing::Level::INFO);
-    let setup = Setup { rules: plan.loaded.rules.clone(), seed: plan.seed, record };
-    Config {
-        listen: plan.args.listen,
-        upstream: plan.upstream.clone(),
-        others: plan.others.clone(),
-        engine: Engine::new(setup).in_front_of(1 + plan.others.len()),
-        records: Box::new(recorder),
-        host: plan.host(),
-        public_hosts: plan.args.public_host.clone(),
-        clock,
-    }
-}
-
-fn header(plan: &Plan<'_>, listen: SocketAddr, url: &str) -> Header {
-    let profiles = plan.loaded.sources.iter().map(|source| ProfileUse {
-        name: source.name.clone(),
-        path: source.path.as_ref().map(|path| path.to_string_lossy().into_owned()),
-        vars: source.vars.iter().map(|var| (var.name.clone(), var.value.clone())).collect(),
-        hash: source.hash.clone(),
-    });
-    Header {
-        schema: SCHEMA,
-        mishap: env!("CARGO_PKG_VERSION").to_owned(),
-        started: utc(SystemTime::now()),
-        seed: plan.seed,
-        time_scale: Some(plan.args.time_scale.factor()).filter(|_| plan.args.time_scale != Scale::FULL),
-        profiles: profiles.collect(),
-        listen: listen.to_string(),
-        upstream: plan.upstream.to_string(),
-        others: plan.others.iter().map(ToString::to_string).collect(),
-        command: plan.command(url),
-        serve: plan.serve.clone(),
-    }
-}
-
-/// An address that a client on this machine can connect to: a wildcard is none.
-fn reachable(bound: SocketAddr) -> SocketAddr {
-    let ip = match bound.ip() {
-        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
-        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
-        ip => ip,
-    };
-    SocketAddr::new(ip, bound.port())
 }

@@ -53,6 +53,15 @@ pub enum CommandEnd {
     Exited(u8),
     /// By this signal.
     Signalled(u8),
+    /// It ran for longer than it may: microseconds, and whether it had to be killed.
+    TimedOut {
+        /// How long it may run, in microseconds.
+        limit: u64,
+        /// Whether it did not end on SIGTERM.
+        killed: bool,
+    },
+    /// Nobody knows: what watched over it was gone before.
+    Unknown,
 }
 
 /// What a run ends with.
@@ -293,11 +302,15 @@ fn reasons(facts: &Facts) -> Vec<Reason> {
 
 fn own_failure(end: CommandEnd) -> Option<Reason> {
     match end {
-        CommandEnd::Exited(0) => None,
+        CommandEnd::Exited(0) | CommandEnd::Unknown => None,
         CommandEnd::Exited(code) => Some(Reason::command(code, format!("the command ended with status {code}"))),
         CommandEnd::Signalled(signal) => {
             let why = format!("the command was ended by signal {signal}");
             Some(Reason::command(signal.saturating_add(128), why))
+        }
+        CommandEnd::TimedOut { limit, killed } => {
+            let how = if killed { ", and did not end on SIGTERM" } else { "" };
+            Some(Reason::command(124, format!("the command ran for longer than {}{how}", span(limit))))
         }
     }
 }

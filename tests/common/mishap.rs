@@ -56,7 +56,19 @@ impl Mishap {
     /// The same, its stderr unread until something is asked of it.
     pub(crate) fn start_unread<W: AsRef<str>>(words: &[W]) -> Self {
         let mut command = Command::new(binary());
-        command.args(words.iter().map(AsRef::as_ref)).env_remove("RUST_LOG").env_remove("GITHUB_ACTIONS");
+        command.args(words.iter().map(AsRef::as_ref));
+        Self::spawn_unread(command)
+    }
+
+    /// Starts it as this command.
+    pub(crate) fn spawn(command: Command) -> Self {
+        let mut mishap = Self::spawn_unread(command);
+        mishap.err.unread = None;
+        mishap
+    }
+
+    fn spawn_unread(mut command: Command) -> Self {
+        command.env_remove("RUST_LOG").env_remove("GITHUB_ACTIONS");
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("the binary was built");
         let mut out = Lines::of(child.stdout.take().expect("it is piped"));
@@ -124,6 +136,14 @@ impl Mishap {
     pub(crate) fn finish(self) -> Ended {
         self.signal(Signal::TERM);
         self.ended()
+    }
+
+    /// Kills it, and waits for the end of everything that holds its stdout and stderr.
+    pub(crate) fn killed(mut self) {
+        // It may have been killed by other means.
+        let _ = self.child.kill();
+        self.out.rest();
+        self.err.rest();
     }
 
     /// Waits for its end and that of everything that holds its stdout and stderr.

@@ -5,6 +5,7 @@
 use std::hash::{BuildHasher as _, RandomState};
 use std::io::{self, Write};
 use std::net::SocketAddr;
+use std::path::PathBuf;
 
 use super::server::free_port;
 use crate::cli::{Host, RunArgs};
@@ -61,6 +62,11 @@ impl<'a> Plan<'a> {
     /// The command with `{url}` filled in; empty: a run in the foreground.
     pub(super) fn command(&self, url: &str) -> Vec<String> {
         self.args.command.iter().map(|word| word.replace("{url}", url)).collect()
+    }
+
+    /// Whether the run starts a program, which it must leave nothing of behind.
+    pub(super) fn starts_something(&self) -> bool {
+        self.serve.is_some() || !self.args.command.is_empty()
     }
 
     /// What becomes of the `Host` header.
@@ -178,7 +184,15 @@ fn again(args: &RunArgs, seed: u64) -> String {
     if args.fail_on != FailOn::default() {
         option("--fail-on", &args.fail_on.to_string());
     }
-    args.journal.iter().for_each(|path| option("--journal", &path.to_string_lossy()));
+    let mut file =
+        |name: &str, path: &Option<PathBuf>| path.iter().for_each(|path| option(name, &path.to_string_lossy()));
+    file("--url-file", &args.url_file);
+    file("--ready-file", &args.ready_file);
+    file("--journal", &args.journal);
+    args.timeout.iter().for_each(|limit| option("--timeout", &format!("{}ms", limit.as_millis())));
+    if args.until_stdin_closes {
+        words.push("--until-stdin-closes".to_owned());
+    }
     if args.expose {
         words.push("--expose".to_owned());
     }

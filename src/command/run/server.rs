@@ -4,27 +4,25 @@
 
 use std::collections::VecDeque;
 use std::collections::hash_map::RandomState;
+use std::fs::File;
 use std::hash::BuildHasher as _;
 use std::io::{self, BufRead as _, BufReader, PipeReader, Write as _};
 use std::net::{Ipv4Addr, TcpListener};
 use std::ops::Range;
 use std::process::ExitStatus;
-use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use rustix::process::Signal;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
-use tokio::process::Command;
 use tokio::sync::watch;
 
-use super::group::{Group, Membership};
+use super::GRACE;
+use crate::guard::{Guard, Membership, Process, Start, Who};
 use crate::proxy::{Clock, Upstream};
 use crate::report::words::span;
 
-/// How long it may take to end when it is asked to.
-const GRACE: Duration = Duration::from_secs(5);
 /// The ports that `{port}` is one of: below those that Linux (from 32768) and RFC 6335 (from 49152) give away.
 const PORTS: Range<u16> = 16_384..32_768;
 /// How soon a server that refused a connection is asked again.
@@ -37,7 +35,7 @@ const LAST_WORDS: Duration = Duration::from_millis(500);
 /// A server that was started here.
 #[derive(Debug)]
 pub(super) struct Server {
-    group: Group,
+    process: Process,
     output: Output,
     clock: Clock,
 }
@@ -64,14 +62,17 @@ pub(super) fn free_port() -> io::Result<u16> {
 
 impl Server {
     /// Starts it through a shell, its output going to our stderr.
-    pub(super) fn start(command: &str, clock: Clock) -> io::Result<Self> {
+    pub(super) async fn start(command: &str, guard: &Guard, clock: Clock) -> io::Result<Self> {
         let (reader, writer) = io::pipe()?;
-        let mut shell = Command::new("sh");
-        shell.arg("-c").arg(command).stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer);
-        let group = Group::spawn(&mut shell, Membership::Own)?;
-        // The command holds the pipe's other end: with it dropped, the pipe ends with the server.
-        drop(shell);
-        Ok(Self { group, output: Output::pass_on(reader)?, clock })
+        let start = Start {
+            who: Who::Server,
+            words: ["sh", "-c", command].map(str::to_owned).into(),
+            env: Vec::new(),
+            // The pipe's other end goes with them, and so the pipe ends with the server.
+            stdio: [File::open("/dev/null")?.into(), writer.try_clone()?.into(), writer.into()],
+            membership: Membership::Own,
+        };
+        Ok(Self { process: guard.run(start).await?, output: Output::pass_on(reader)?, clock })
     }
 
     /// Waits until it answers HTTP. Returns what kept it from that.
@@ -82,41 +83,46 @@ impl Server {
             () = answer(upstream, &clock) => Ok(()),
             () = clock.after(limit) => {
                 let limit = span(u64::try_from(limit.as_micros()).unwrap_or(u64::MAX));
-                Err(format!("--serve: no HTTP answer at {upstream} within {limit}; does the server listen there?"))
+                let said = self.output.said();
+                Err(format!("--serve: no HTTP answer at {upstream} within {limit}; does the server listen there? ({said})"))
             }
         }
     }
 
     /// Waits until it ends by itself; returns how, with its last lines. Cancel safe.
     pub(super) async fn died(&mut self) -> String {
-        let status = self.group.ended().await;
-        self.group.kill();
+        let status = self.process.ended().await;
+        self.process.signal(Signal::KILL);
         tokio::select! {
             () = self.output.finished() => {}
             () = self.clock.after(LAST_WORDS) => {}
         }
-        let last = self.output.last.lock().unwrap_or_else(PoisonError::into_inner);
-        let said = Vec::from_iter(last.iter().map(String::as_str)).join(" | ");
-        let said = if said.is_empty() { "it said nothing".to_owned() } else { format!("it said: {said}") };
+        let said = self.output.said();
         // It may have left a daemon behind, whose end nobody here would see.
         let daemon =
             if status.as_ref().is_ok_and(ExitStatus::success) { "it must stay in the foreground; " } else { "" };
         format!("--serve: the server {} ({daemon}{said})", status.map_or_else(|error| error.to_string(), how))
     }
 
+    /// Stops the server, if there is one.
+    pub(super) async fn stop_if_any(server: Option<Self>) {
+        if let Some(server) = server {
+            server.stop().await;
+        }
+    }
+
     /// Asks it to end, gives it and what it started time to do so, and ends what is left.
     pub(super) async fn stop(mut self) {
-        self.group.signal(Signal::TERM);
+        self.process.signal(Signal::TERM);
         let ended = async {
             // An error means that there is nothing to wait for.
-            let _ = self.group.ended().await;
+            let _ = self.process.ended().await;
             self.output.finished().await;
         };
         tokio::select! {
             () = ended => {}
             () = self.clock.after(GRACE) => {}
         }
-        self.group.kill();
     }
 }
 
@@ -163,6 +169,13 @@ impl Output {
             drop(writing);
         })?;
         Ok(Self { last, open })
+    }
+
+    /// Its last lines, in one.
+    fn said(&self) -> String {
+        let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let said = Vec::from_iter(last.iter().map(String::as_str)).join(" | ");
+        if said.is_empty() { "it said nothing".to_owned() } else { format!("it said: {said}") }
     }
 
     /// Waits until nothing more can come. Cancel safe.

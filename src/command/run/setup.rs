@@ -1,0 +1,100 @@
+//! What a run's parts are made with: the proxy's configuration, the journal's first line, where the engine's entries go.
+//!
+//! The one rule: nothing is decided here; the plan is put into the words of the parts.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::time::SystemTime;
+
+use super::plan::Plan;
+use crate::engine::engine::{Engine, Setup};
+use crate::engine::record::{Entry, PointFate};
+use crate::journal::{Header, ProfileUse, SCHEMA, Sink, utc};
+use crate::profile::Scale;
+use crate::proxy::{Clock, Config, Records};
+use crate::report::verdict::gate_words;
+
+/// Where the engine's entries go: the journal, and the log.
+#[derive(Debug)]
+pub(super) struct Recorder {
+    pub(super) journal: Option<Sink>,
+}
+
+impl Records for Recorder {
+    fn record(&self, entry: Entry) {
+        match &entry {
+            Entry::Decision(made) if made.fired => tracing::info!(rule = made.rule, key = made.key, "{}", made.what),
+            Entry::Gate(gate) => {
+                tracing::info!(rule = gate.rule, key = gate.key, held = gate.held, "gate: {}", gate_words(gate));
+            }
+            Entry::Session(session) => tracing::info!(session = session.session, "session began"),
+            Entry::Note(note) => tracing::warn!("{}", note.text),
+            Entry::Point(point) => tracing::debug!(key = point.key, bytes = point.bytes, "{}", fate(point.fate)),
+            Entry::Decision(made) => tracing::debug!(rule = made.rule, key = made.key, "not fired: {}", made.what),
+        }
+        if let Some(journal) = &self.journal {
+            journal.record(entry);
+        }
+    }
+}
+
+fn fate(fate: PointFate) -> &'static str {
+    match fate {
+        PointFate::Passed => "passed",
+        PointFate::Ended => "ended",
+        PointFate::Cut => "cut",
+        PointFate::Moved => "moved",
+        PointFate::Dropped => "dropped",
+        PointFate::Gone => "gone",
+        PointFate::Withheld => "withheld",
+    }
+}
+
+/// What the proxy is made of.
+pub(super) fn config(plan: &Plan<'_>, recorder: Recorder, clock: Clock) -> Config {
+    // Whoever asks for the log wants to see what crosses, as whoever asks for the journal.
+    let record = plan.args.journal.is_some() || tracing::enabled!(tracing::Level::INFO);
+    let setup = Setup { rules: plan.loaded.rules.clone(), seed: plan.seed, record };
+    Config {
+        listen: plan.args.listen,
+        upstream: plan.upstream.clone(),
+        others: plan.others.clone(),
+        engine: Engine::new(setup).in_front_of(1 + plan.others.len()),
+        records: Box::new(recorder),
+        host: plan.host(),
+        public_hosts: plan.args.public_host.clone(),
+        clock,
+    }
+}
+
+/// The journal's first line.
+pub(super) fn header(plan: &Plan<'_>, listen: SocketAddr, url: &str) -> Header {
+    let profiles = plan.loaded.sources.iter().map(|source| ProfileUse {
+        name: source.name.clone(),
+        path: source.path.as_ref().map(|path| path.to_string_lossy().into_owned()),
+        vars: source.vars.iter().map(|var| (var.name.clone(), var.value.clone())).collect(),
+        hash: source.hash.clone(),
+    });
+    Header {
+        schema: SCHEMA,
+        mishap: env!("CARGO_PKG_VERSION").to_owned(),
+        started: utc(SystemTime::now()),
+        seed: plan.seed,
+        time_scale: Some(plan.args.time_scale.factor()).filter(|_| plan.args.time_scale != Scale::FULL),
+        profiles: profiles.collect(),
+        listen: listen.to_string(),
+        upstream: plan.upstream.to_string(),
+        others: plan.others.iter().map(ToString::to_string).collect(),
+        command: plan.command(url),
+        serve: plan.serve.clone(),
+    }
+}
+
+/// An address that a client on this machine can connect to: a wildcard is none.
+pub(super) fn reachable(bound: SocketAddr) -> SocketAddr {
+    let ip = match bound.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+        ip => ip,
+    };
+    SocketAddr::new(ip, bound.port())
+}
