@@ -109,6 +109,10 @@ pub struct RunArgs {
     /// Write what crossed and what was decided to this file (NDJSON; see `mishap report`).
     #[arg(long, value_name = "FILE")]
     pub journal: Option<PathBuf>,
+    /// Keep only the newest of the journal, in at most so many bytes (64KiB or more): FILE and, before it, FILE.1. For runs
+    /// without an end.
+    #[arg(long, value_name = "SIZE", requires = "journal", value_parser = journal_max)]
+    pub journal_max: Option<u64>,
     /// The kinds of reasons that fail the run: rule, vacuous, gate, hang, expectation, finding, notice; or none. The others
     /// are listed and do not count. The command's own status and what mishap cannot do always count.
     #[arg(long, value_name = "KIND[,KIND]...", default_value_t = FailOn::default())]
@@ -298,6 +302,20 @@ fn duration(text: &str) -> Result<Duration, String> {
         "m" => Ok(Duration::from_secs(number.saturating_mul(60))),
         _ => Err("the unit is missing or unknown; write ms, s or m, for example 30s".to_owned()),
     }
+}
+
+fn journal_max(text: &str) -> Result<u64, String> {
+    let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
+    let help = || "write a number and a unit, KiB, MiB or GiB, for example 64MiB".to_owned();
+    let number: u64 = digits.parse().map_err(|_| help())?;
+    let unit: u64 = match &text[digits.len()..] {
+        "KiB" => 1 << 10,
+        "MiB" => 1 << 20,
+        "GiB" => 1 << 30,
+        _ => return Err(help()),
+    };
+    let max = number.saturating_mul(unit);
+    if max < 64 << 10 { Err("write 64KiB or more".to_owned()) } else { Ok(max) }
 }
 
 #[cfg(test)]

@@ -241,6 +241,28 @@ mod tests {
         assert!(said.ends_with("mishap: exit 0: all done, no rules\n0\n"), "{said}");
     }
 
+    // === What is left to read ===
+
+    #[test]
+    fn the_journal_of_a_run_is_read_while_it_is_written_and_after_it_was_killed() {
+        let scratch = Scratch::new();
+        let path = scratch.file("run.ndjson", "");
+        let mut mishap = Mishap::start(&["run", "-u", &url(), "--journal", &path, "--journal-max", "64KiB"]);
+        let url = mishap.line();
+        let report = || Mishap::run(&["report", &path]).stdout;
+        for number in 1..=60 {
+            post(&url, &PING.replace("\"id\":1", &format!("\"id\":{number}")));
+        }
+        // It is written by a thread of its own; that it has come so far is seen by the report itself.
+        assert!((0..1000).any(|_| report().contains("ping id 60")), "{}", report());
+        mishap.killed();
+        let drawn = report();
+        for expected in ["the newest only: ", "ping id 60", "no last line: "] {
+            assert!(drawn.contains(expected), "{expected:?} is missing:\n{drawn}");
+        }
+        assert!(!drawn.contains("ping id 1 "), "it is kept no more:\n{drawn}");
+    }
+
     // === Where it is ===
 
     #[test]

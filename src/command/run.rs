@@ -124,7 +124,7 @@ async fn carry_out(
     };
     let mut journal = None;
     if let Some(path) = &plan.args.journal {
-        match Journal::create(path, &header, waiting) {
+        match Journal::create(path, header.clone(), plan.args.journal_max, waiting) {
             Ok(created) => journal = Some(created),
             Err(error) => {
                 let why = format!("journal {}: {error}", path.display());
@@ -281,8 +281,12 @@ fn judge(
         ended.ours.push(format!("journal {path}: {error}"));
     }
     let journal = closed.and_then(|closed| match (closed.dropped, closed.error) {
-        (0, None) => Some(format!("{path}, {} entries; draw it with mishap report", closed.written)),
         (0, Some(_)) => None,
+        (0, None) if closed.gone > 0 => {
+            let kept = closed.written - closed.gone;
+            Some(format!("{path}, the newest {kept} of {} entries; draw it with mishap report", closed.written))
+        }
+        (0, None) => Some(format!("{path}, {} entries; draw it with mishap report", closed.written)),
         (dropped, _) => Some(format!("{path}, {} entries, {dropped} more are missing", closed.written)),
     });
     let Ended { command, ours } = ended;

@@ -55,6 +55,20 @@ pub struct Header {
     /// The shell command that started the server, with `{port}` filled in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub serve: Option<String>,
+    /// Of a journal that keeps the newest: which of its parts this is; none: it is whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<Part>,
+}
+
+/// A part of a journal of which the newest is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub struct Part {
+    /// Its number, from 1. The one before it is in `FILE.1`.
+    pub number: u64,
+    /// How many lines of the parts before that are kept no more.
+    pub gone: u64,
 }
 
 /// A profile as it was used.

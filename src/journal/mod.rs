@@ -5,6 +5,7 @@
 
 mod again;
 mod header;
+mod parts;
 mod read;
 mod writer;
 
@@ -12,6 +13,6 @@ mod writer;
 mod tests;
 
 pub use again::again;
-pub use header::{Footer, Header, Line, ProfileUse, ReasonLine, RuleLine, SCHEMA, VerdictLine, utc};
+pub use header::{Footer, Header, Line, Part, ProfileUse, ReasonLine, RuleLine, SCHEMA, VerdictLine, utc};
 pub use read::{parse, read};
 pub use writer::{Closed, Journal, Queue, Sink, queue};

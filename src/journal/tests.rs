@@ -43,6 +43,7 @@ fn header() -> Header {
         others: vec!["http://127.0.0.1:3001/".to_owned()],
         command: vec!["npm".to_owned(), "test".to_owned()],
         serve: Some("node server.js 3000".to_owned()),
+        part: Some(Part { number: 3, gone: 40 }),
     }
 }
 
@@ -137,7 +138,7 @@ fn verdict() -> VerdictLine {
 
 fn written(scratch: &Scratch) -> Vec<u8> {
     let (sink, queue) = queue();
-    let journal = Journal::create(&scratch.0, &header(), queue).expect("the scratch folder can be written");
+    let journal = Journal::create(&scratch.0, header(), None, queue).expect("the scratch folder can be written");
     entries().into_iter().for_each(|entry| sink.record(entry));
     let closed = journal.close(Some(verdict()));
     assert_eq!((closed.written, closed.dropped, closed.error.is_none()), (5, 0, true));

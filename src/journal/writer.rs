@@ -3,10 +3,8 @@
 //! The one rule: a journal of a run that crashed is readable. The buffer is flushed whenever the queue is empty, so at
 //! most the entries of a burst are missing and only the last line can be torn.
 
-use std::fs::{File, Metadata, OpenOptions, TryLockError};
-use std::io::{self, BufWriter, Write};
-use std::os::unix::fs::MetadataExt as _;
-use std::path::{Path, PathBuf};
+use std::io::{self, Write};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, TrySendError, sync_channel};
@@ -15,6 +13,7 @@ use std::thread::JoinHandle;
 use serde::Serialize;
 
 use super::header::{Footer, Header, VerdictLine};
+use super::parts::Parts;
 use crate::engine::record::Entry;
 
 /// How many entries may wait for the writer; beyond that they are dropped and counted. About 10 MB at their usual size.
@@ -38,9 +37,7 @@ pub struct Queue {
 #[derive(Debug)]
 pub struct Journal {
     sink: Sink,
-    /// Where it is, and what was there when it was created; none where that is no file but a pipe or a device.
-    place: Option<(PathBuf, Metadata)>,
-    writer: JoinHandle<(u64, io::Result<()>)>,
+    writer: JoinHandle<(Parts, u64, io::Result<()>)>,
 }
 
 /// What became of a journal.
@@ -48,6 +45,8 @@ pub struct Journal {
 pub struct Closed {
     /// How many entries were written.
     pub written: u64,
+    /// How many of them are kept no more, because only the newest are.
+    pub gone: u64,
     /// How many were not: they found no room, or the file could not be written any more.
     pub dropped: u64,
     /// What stopped the writing, or where the file has gone.
@@ -98,27 +97,21 @@ impl Sink {
 // === Journal ===
 
 impl Journal {
-    /// Creates the file (an older one is overwritten), writes its first line and goes on in a thread of its own.
+    /// Creates the file (an older one is overwritten), writes its first line and goes on in a thread of its own. With a
+    /// maximum (bytes) only the newest lines are kept, the older half of them in `FILE.1`.
     ///
     /// # Errors
     ///
     /// When the file cannot be created, another run is writing it, or its first line cannot be written.
-    pub fn create(path: &Path, header: &Header, queue: Queue) -> io::Result<Self> {
-        let file = OpenOptions::new().write(true).create(true).truncate(false).open(path)?;
-        let metadata = file.metadata()?;
-        let place = metadata.is_file().then(|| (path.to_owned(), metadata));
-        if place.is_some() {
-            claim(&file)?;
-        }
-        let mut file = BufWriter::new(file);
-        line(&mut file, &Framed::Run(header))?;
-        file.flush()?;
+    pub fn create(path: &Path, header: Header, max: Option<u64>, queue: Queue) -> io::Result<Self> {
+        let mut parts = Parts::create(path, header, max)?;
         let Queue { sink, entries } = queue;
         let dropped = Arc::clone(&sink.dropped);
-        let writer = std::thread::Builder::new()
-            .name("journal".to_owned())
-            .spawn(move || write_all(&mut file, &entries, &dropped))?;
-        Ok(Self { sink, place, writer })
+        let writer = std::thread::Builder::new().name("journal".to_owned()).spawn(move || {
+            let (written, result) = write_all(&mut parts, &entries, &dropped);
+            (parts, written, result)
+        })?;
+        Ok(Self { sink, writer })
     }
 
     /// Writes what waits, the verdict if there is one, and the footer, and ends the thread. What is recorded later is lost.
@@ -126,32 +119,18 @@ impl Journal {
     pub fn close(self, verdict: Option<VerdictLine>) -> Closed {
         // Waits for room in the queue: this is not the data path. An error means the writer is gone; join says why.
         let _ = self.sink.entries.send(Message::Close(verdict.map(Box::new)));
-        let (written, result) =
-            self.writer.join().unwrap_or_else(|_| (0, Err(io::Error::other("the journal's writer panicked"))));
-        let error = result.err().or_else(|| self.place.filter(|(path, then)| !is_at(path, then)).map(|_| lost()));
-        Closed { written, dropped: self.sink.dropped.load(Ordering::Relaxed), error }
-    }
-}
-
-/// Empties the file, unless another run is writing it. The lock goes with the file's last handle.
-fn claim(file: &File) -> io::Result<()> {
-    match file.try_lock() {
-        Err(TryLockError::WouldBlock) => {
-            let why = "another run is writing it; give each run a journal of its own";
-            Err(io::Error::new(io::ErrorKind::ResourceBusy, why))
+        let dropped = || self.sink.dropped.load(Ordering::Relaxed);
+        match self.writer.join() {
+            Ok((parts, written, result)) => {
+                let error = result.and_then(|()| parts.check()).err();
+                Closed { written, gone: parts.gone(), dropped: dropped(), error }
+            }
+            Err(_) => {
+                let error = Some(io::Error::other("the journal's writer panicked"));
+                Closed { written: 0, gone: 0, dropped: dropped(), error }
+            }
         }
-        // There are file systems without locks.
-        Ok(()) | Err(TryLockError::Error(_)) => file.set_len(0),
     }
-}
-
-/// Whether the path still leads to that file.
-fn is_at(path: &Path, file: &Metadata) -> bool {
-    std::fs::metadata(path).is_ok_and(|now| (now.dev(), now.ino()) == (file.dev(), file.ino()))
-}
-
-fn lost() -> io::Error {
-    io::Error::new(io::ErrorKind::NotFound, "it was removed or replaced during the run and is lost")
 }
 
 /// Writes until it is told to close. After an error it goes on taking entries and counts them as dropped, so that a full
@@ -197,9 +176,20 @@ fn next(file: &mut impl Write, entries: &Receiver<Message>, result: &mut io::Res
     entries.recv().ok()
 }
 
+/// Writes a line in one piece.
 fn line(file: &mut impl Write, value: &impl Serialize) -> io::Result<()> {
-    serde_json::to_writer(&mut *file, value)?;
-    file.write_all(b"\n")
+    file.write_all(&whole(value)?)
+}
+
+fn whole(value: &impl Serialize) -> io::Result<Vec<u8>> {
+    let mut line = serde_json::to_vec(value)?;
+    line.push(b'\n');
+    Ok(line)
+}
+
+/// A journal's first line.
+pub(super) fn framed_header(header: &Header) -> io::Result<Vec<u8>> {
+    whole(&Framed::Run(header))
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ mod rows;
 
 use std::fmt::Write as _;
 
+use super::words::count;
 use crate::journal::{Footer, Header, Line, RuleLine, VerdictLine};
 pub use excerpt::excerpt;
 use lanes::{HEADING, draw};
@@ -43,6 +44,9 @@ fn heading(header: &Header) -> String {
     let mut text = format!("mishap {}, {}, seed {}\n", header.mishap, header.started, header.seed);
     // Writing to a String cannot fail.
     let _ = writeln!(text, "http://{} -> {}", header.listen, header.upstream);
+    if let Some(part) = header.part.filter(|part| part.gone > 0) {
+        let _ = writeln!(text, "the newest only: {} before them are kept no more", count(part.gone, "line"));
+    }
     for profile in &header.profiles {
         let vars: String = profile.vars.iter().map(|(name, value)| format!(", {name}={value}")).collect();
         let _ = writeln!(text, "profile {}{vars}", profile.name);

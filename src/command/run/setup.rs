@@ -86,6 +86,7 @@ pub(super) fn header(plan: &Plan<'_>, listen: SocketAddr, url: &str) -> Header {
         others: plan.others.iter().map(ToString::to_string).collect(),
         command: plan.command(url),
         serve: plan.serve.clone(),
+        part: None,
     }
 }
 
