@@ -117,14 +117,13 @@ impl Engine {
         outlet.keeps.retain_mut(|keep| {
             let before = (keep.credit, keep.since);
             let over = keep.count(now, lane);
-            if (keep.since.is_some() || over) && !std::mem::replace(&mut keep.effective, true) {
+            if keep.since.or(over).is_some() && !std::mem::replace(&mut keep.effective, true) {
                 kept.push((keep.rule, keep.point.seq));
             }
             collected.extend(keep.collected(before).map(|collected| (keep.rule, collected)));
-            if over {
-                late.push((keep.rule, keep.point.clone()));
-            }
-            !over
+            // It has held since then, and not since the head came.
+            late.extend(over.map(|since| (keep.rule, Point { arrived: since, ..keep.point.clone() })));
+            over.is_none()
         });
         let due = outlet.due(now, lane);
         let mut slows = None;

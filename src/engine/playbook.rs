@@ -6,6 +6,7 @@
 mod additions;
 mod amounts;
 mod answers;
+mod anything;
 mod bounds;
 mod buffers;
 mod bursts;
@@ -16,6 +17,7 @@ mod effects;
 mod eras;
 mod halves;
 mod holds;
+mod makers;
 mod moves;
 mod orders;
 mod outcomes;
@@ -44,7 +46,7 @@ use super::event::{
     AnswerHead, Command, ConnId, Destination, Ending, Event, ExchangeId, Fate, HeadEdits, HeaderEdit, Inside, Moment,
     RequestHead, Source, UnitId,
 };
-use super::record::{Entry, GateEntry, Opened, PointEntry, RuleTally};
+use super::record::{DecisionEntry, Entry, GateEntry, Opened, PointEntry, RuleTally};
 use super::rule::Rule;
 
 /// What became of an exchange, as its two peers saw it.
@@ -211,11 +213,10 @@ impl Play {
         self
     }
 
-    /// Whether the server has the request, and its leg is open; and whether its answer has begun as it should have.
-    pub(crate) fn server_may_speak(&self, name: &str, begun: bool) -> bool {
+    /// Whether the server has the request, and its leg is open.
+    pub(crate) fn server_is_open(&self, name: &str) -> bool {
         let seen = self.of(name);
-        let closed = matches!(seen.server, Some(Fate::Close | Fate::Reset));
-        seen.forwarded.is_some() && !closed && seen.head.is_some() == begun
+        seen.forwarded.is_some() && !matches!(seen.server, Some(Fate::Close | Fate::Reset))
     }
 
     pub(crate) fn head(&mut self, name: &str, status: u16, headers: &[(&str, &str)]) -> &mut Self {
@@ -351,6 +352,13 @@ impl Play {
         self.entries.iter().filter_map(|entry| match entry {
             Entry::Point(point) => Some(point),
             Entry::Decision(_) | Entry::Gate(_) | Entry::Session(_) | Entry::Note(_) => None,
+        })
+    }
+
+    pub(crate) fn decisions(&self, key: &str) -> impl Iterator<Item = &DecisionEntry> {
+        self.entries.iter().filter_map(move |entry| match entry {
+            Entry::Decision(decision) if decision.key == key => Some(decision),
+            _ => None,
         })
     }
 

@@ -136,7 +136,11 @@ fn check(params: &Params, at: At, _: &Spot, slips: &mut Complaints) {
 
 impl Act for Respond {
     fn act(&self, engine: &mut Engine, turn: Turn<'_>) {
-        engine.plan_instead(turn.now, turn.rule, self.forward, self.limit, turn.parcel);
+        let on = turn.parcel.points.first().and_then(|(_, point)| engine.exchanges.get(&point.exchange?));
+        // The head in hand may be one that another rule has made: it is the answer.
+        if on.is_some_and(|exchange| !exchange.is_answered()) {
+            engine.plan_instead(turn.now, turn.rule, self.forward, self.limit, turn.parcel);
+        }
     }
 
     fn waits_for(&self) -> Option<&Condition> {

@@ -68,8 +68,8 @@ impl Keep {
         self.rule == other.rule && self.of == other.of
     }
 
-    /// Counts what has come up. Returns whether it is over, because its limit is.
-    pub(super) fn count(&mut self, now: Moment, lane: &Lane) -> bool {
+    /// Counts what has come up. If its limit is over, so is it: returns since when bytes have waited.
+    pub(super) fn count(&mut self, now: Moment, lane: &Lane) -> Option<Moment> {
         let ready = self.ready(now, lane);
         if matches!(lane.parcels.back(), Some(Parcel { out: Out::End(_), .. })) {
             // Nothing will come behind it.
@@ -82,11 +82,11 @@ impl Keep {
                 self.since.get_or_insert(now);
             }
         }
-        let late = self.due().is_some_and(|due| due <= now);
-        if late {
+        let late = self.due().filter(|due| *due <= now).and(self.since);
+        if late.is_some() {
             (self.credit, self.since) = (ready.bytes, None);
         }
-        late && matches!(self.of, Of::Bytes { .. })
+        late.filter(|_| matches!(self.of, Of::Bytes { .. }))
     }
 
     /// What of that which had waited since then may leave now that it was counted.

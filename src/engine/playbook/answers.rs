@@ -58,3 +58,21 @@ fn what_was_planned_for_an_exchange_leaves_no_timer_behind_when_a_rule_answers_i
     assert!(play.engine.timers.is_empty() && play.engine.cutting.is_empty(), "{:?}", play.engine.timers);
     assert_eq!(play.counts("later").2, 0);
 }
+
+/// Its head is a head like any other to the rules behind, and still the answer is there already.
+#[test]
+fn an_answer_that_a_rule_has_made_is_not_made_again() {
+    let again = Rule { name: "again".to_owned(), ..respond(At::Head, false, None) };
+    for when in [None, Some(after(5))] {
+        let first = respond(At::Head, false, when);
+        for (rules, made) in [(vec![first.clone(), again.clone()], [1, 0]), (vec![again.clone()], [0, 1])] {
+            let mut play = Play::new(rules.clone());
+            play.calls("a", 1).streams("a").waits(5);
+            assert_eq!((status(&play), play.of("a").sent_head.is_some()), (Some(503), true));
+            assert_eq!((play.body("a"), play.of("a").ending), ("made", Some(Ending::Eof)));
+            let effective = ["respond", "again"]
+                .map(|name| rules.iter().any(|rule| rule.name == name).then(|| play.counts(name).2));
+            assert_eq!(effective.map(Option::unwrap_or_default), made);
+        }
+    }
+}

@@ -118,6 +118,7 @@ fn each_block_has_its_own_limit() {
     assert_eq!((play.body("a"), play.opened().len()), ("12345678", 0));
     play.waits(100);
     assert_eq!((play.body("a"), play.opened()), ("123456781", vec![Opened::Limit]));
+    assert_eq!(play.gates()[0].held, 1_000_000, "and it has held no longer");
 }
 
 #[test]

@@ -1,236 +1,21 @@
 //! What must hold for any rules and any traffic.
 
-use proptest::prelude::*;
-use proptest::test_runner::RngSeed;
+use std::collections::BTreeSet;
 
-use super::super::condition::{Condition, Leg, Same, Seen, Time};
-use super::super::engine::Setup;
-use super::super::event::{Ending, Event, ExchangeId, Fate, UnitId};
-use super::super::fault::Fault;
-use super::super::fault::buffer::{Buffer, Until};
-use super::super::fault::cut::{Cut, Offset, OtherLeg, Place};
-use super::super::fault::delay::Delay;
-use super::super::fault::hold::Hold;
-use super::super::fault::moving::{Closed, Move, MoveTo};
-use super::super::fault::reframe::{Coalesce, Newline, Reframe, Split};
-use super::super::fault::reorder::{Order, Reorder};
-use super::super::fault::rewrite::{Form, NewId, Reply, Rewrite};
-use super::super::fault::throttle::Throttle;
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::{RngSeed, TestRunner};
+
+use super::super::engine::{LANE_LIMIT, Setup};
+use super::super::event::{Ending, Event, ExchangeId, UnitId};
+use super::super::fault::reorder::Reorder;
+use super::super::fault::{FAULTS, Fault};
 use super::super::record::{Entry, PointFate};
 use super::super::rule::Rule;
-use super::super::selector::{At, Count, Selector};
-use super::super::trigger::{Scope, Trigger};
 use super::Play;
-use super::tools::{glob, ms, rule};
+use super::anything::{LIMIT, Sight, any_fault, rules, timing};
+use super::tools::notification;
 use super::traffic::{piece, run, step};
-
-fn point() -> impl Strategy<Value = At> {
-    prop::sample::select(vec![At::RequestHead, At::Request, At::Head, At::Block, At::Block, At::End, At::Leave])
-}
-
-/// How far conditions may look.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Sight {
-    /// At what passed, too: when that is seen depends on how the bytes are split.
-    Far,
-    /// At what arrived only.
-    Near,
-}
-
-fn selector(sight: Sight) -> impl Strategy<Value = Selector> {
-    let stream = prop::option::of(prop::sample::select(vec!["post", "get", "*", "!get"]));
-    let method = prop::option::weighted(0.3, Just("tools/call"));
-    let in_flight = prop::option::weighted(0.1, (0..3u64).prop_map(Count::AtMost));
-    let in_flight = in_flight.prop_map(move |count| count.filter(|_| sight == Sight::Far));
-    (point(), stream, method, in_flight).prop_map(|(at, stream, method, in_flight)| Selector {
-        stream: stream.and_then(glob),
-        method: method.and_then(glob),
-        in_flight,
-        ..Selector::any(at)
-    })
-}
-
-fn condition(sight: Sight) -> impl Strategy<Value = Condition> {
-    let same =
-        prop::sample::select(vec![Same::Session, Same::Run, Same::Exchange, Same::Owner, Same::NotOwner, Same::Call]);
-    let leg = prop::option::of(prop::sample::select(vec![Leg::Client, Leg::Server]));
-    let seen = (selector(sight), same, leg, 1..3u64, any::<bool>(), prop::option::of(1..50u64));
-    prop_oneof![
-        1 => (1..90u64).prop_map(super::tools::after),
-        1 => Just(Condition::End),
-        1 => (1..4u64).prop_map(Condition::Gathered),
-        if sight == Sight::Far { 1 } else { 0 } => (1..60u64).prop_map(|time| Condition::Idle { time: ms(time), plus: None }),
-        if sight == Sight::Far { 1 } else { 0 } => (0..300u64).prop_map(|size| Condition::Bytes { size, plus: None }),
-        5 => seen.prop_map(move |(selector, same, leg, nth, next, plus)| {
-            let near = if selector.at.is_towards_server() { Leg::Client } else { Leg::Server };
-            let leg = if sight == Sight::Near { Some(near) } else { leg };
-            let plus = plus.map(|plus| Time::Fixed(ms(plus)));
-            Condition::Seen(Box::new(Seen { selector, leg, same, nth, next, plus }))
-        }),
-    ]
-}
-
-fn trigger() -> impl Strategy<Value = Trigger> {
-    let times = prop::option::weighted(0.3, 1..4u64);
-    (0..2u64, 1..3u64, prop_oneof![Just(1.0), Just(0.5)], times).prop_map(|(skip, every, probability, times)| Trigger {
-        nth: vec![],
-        skip,
-        every,
-        probability,
-        times,
-    })
-}
-
-const LIMIT: u64 = 100;
-
-/// Faults that change nothing but when something leaves.
-fn timing(sight: Sight) -> impl Strategy<Value = Fault> {
-    let time = prop_oneof![
-        (0..90u64).prop_map(|time| Time::Fixed(ms(time))),
-        (0..40u64, 40..90u64).prop_map(|(low, high)| Time::Between(ms(low), ms(high))),
-        (0..40u64, 0..50u64).prop_map(|(mean, jitter)| Time::Around(ms(mean), ms(jitter))),
-    ];
-    prop_oneof![
-        time.prop_map(|time| Fault::Delay(Delay { time, overtake: false })),
-        (condition(sight), any::<bool>()).prop_map(|(until, reading)| {
-            Fault::Hold(Hold { until, limit: Some(ms(LIMIT)), overtake: false, reading })
-        }),
-        (buffered(sight), any::<bool>()).prop_map(|(until, head)| Fault::Buffer(Buffer {
-            until,
-            head,
-            limit: ms(LIMIT)
-        })),
-        parted(sight),
-        throttled(sight),
-    ]
-}
-
-fn buffered(sight: Sight) -> impl Strategy<Value = Until> {
-    prop_oneof![condition(sight).prop_map(Until::Condition), (1..200usize).prop_map(Until::Size)]
-}
-
-/// How much leaves at once depends on how much has come: where that must not show, there is room for all.
-fn throttled(sight: Sight) -> impl Strategy<Value = Fault> {
-    let room = if sight == Sight::Near { 1_000_000 } else { 0 };
-    (2_000..50_000u64, 1..300u64).prop_map(move |(rate, burst)| Fault::Throttle(Throttle { rate, burst: burst + room }))
-}
-
-/// The same bytes in other pieces.
-fn parted(sight: Sight) -> impl Strategy<Value = Fault> {
-    let split = prop_oneof![
-        Just(Split::Byte),
-        Just(Split::Utf8),
-        Just(Split::Crlf),
-        Just(Split::Head),
-        (1..40usize).prop_map(Split::Size),
-        prop::collection::vec(1..40usize, 1..4).prop_map(Split::Sizes),
-    ];
-    let coalesce =
-        prop_oneof![(2..5usize).prop_map(Coalesce::Events), (1..50u64).prop_map(|time| Coalesce::Time(ms(time))),];
-    // How many pieces there are, and so how long they take, may depend on a LF that comes late.
-    let gap = if sight == Sight::Near { 0..1u64 } else { 0..2 };
-    let whole =
-        Reframe { split: None, gap: Time::Fixed(ms(0)), newline: None, coalesce: None, final_blank: true, pad: 0 };
-    let other = whole.clone();
-    prop_oneof![
-        2 => (split, gap).prop_map(move |(split, gap)| {
-            Fault::Reframe(Reframe { split: Some(split), gap: Time::Fixed(ms(gap)), ..whole.clone() })
-        }),
-        1 => coalesce.prop_map(move |coalesce| Fault::Reframe(Reframe { coalesce: Some(coalesce), ..other.clone() })),
-    ]
-}
-
-fn any_fault(sight: Sight) -> impl Strategy<Value = Fault> {
-    let endings = prop::sample::select(vec![Ending::Eof, Ending::Fin, Ending::Reset, Ending::Stall]);
-    let places = prop_oneof![
-        Just(Place::Before),
-        Just(Place::After),
-        (-30..30i64, 0.0..1.0, any::<bool>()).prop_map(move |(n, share, bytes)| {
-            // How long a block is may depend on a LF that comes late: count from its start.
-            let near = sight == Sight::Near;
-            Place::Inside(if near || bytes {
-                Offset::Bytes(if near { n.abs() } else { n })
-            } else {
-                Offset::Share(share)
-            })
-        }),
-    ];
-    let others = prop::sample::select(vec![OtherLeg::Close, OtherLeg::Drain, OtherLeg::Keep]);
-    let legs = prop::sample::select(vec![Leg::Client, Leg::Client, Leg::Server, Leg::Both]);
-    let cut = (endings, places, others, legs, prop::option::of(condition(sight)));
-    let orders =
-        prop_oneof![Just(Order::Reverse), Just(Order::Swap), Just(Order::Shuffle), Just(Order::Given(vec![2, 3, 1])),];
-    let to = prop_oneof![Just(MoveTo::Get), Just(MoveTo::Post)];
-    prop_oneof![
-        3 => timing(sight),
-        3 => cut.prop_map(|(ending, place, other_leg, leg, when)| {
-            Fault::Cut(Cut { ending, place, leg, other_leg, lasting: None, when, limit: ms(LIMIT), settle: ms(1) })
-        }),
-        2 => (1..4u64, orders, any::<bool>()).prop_map(|(window, order, across)| {
-            Fault::Reorder(Reorder { window, order, across, limit: ms(LIMIT) })
-        }),
-        2 => (to, any::<bool>(), any::<bool>()).prop_map(|(to, copy, wait)| {
-            let closed = if wait { Closed::Wait } else { Closed::Drop };
-            Fault::Move(Move { to, copy, closed, limit: ms(LIMIT) })
-        }),
-        1 => (prop::sample::select(vec![Newline::Lf, Newline::Crlf, Newline::Cr]), any::<bool>(), 0..200usize).prop_map(
-            |(newline, final_blank, pad)| {
-                let (gap, newline) = (Time::Fixed(ms(0)), Some(newline));
-                Fault::Reframe(Reframe { split: None, gap, newline, coalesce: None, final_blank, pad })
-            }
-        ),
-        2 => any_rewrite().prop_map(Fault::Rewrite),
-    ]
-}
-
-fn any_rewrite() -> impl Strategy<Value = Rewrite> {
-    let json = serde_json::json!("${owner.id}-x");
-    let set = vec![("/params/x".to_owned(), json.clone())];
-    let event = vec![("id", Some("made".to_owned())), ("event", None)];
-    let ids = vec![NewId::Text, NewId::Value(serde_json::Value::Null), NewId::Value(json)];
-    prop_oneof![
-        Just(Rewrite { set, ..Rewrite::default() }),
-        prop::sample::select(ids).prop_map(|id| Rewrite { id: Some(id), ..Rewrite::default() }),
-        prop::sample::select(vec![Form::Sse, Form::Json, Form::Array])
-            .prop_map(|form| Rewrite { form: Some(form), ..Rewrite::default() }),
-        Just(Rewrite { event, ..Rewrite::default() }),
-        Just(Rewrite {
-            status: Some(404),
-            headers: vec![("mcp-session-id".into(), None)],
-            reply: Some(Reply::Error(1, "no".into())),
-            ..Rewrite::default()
-        }),
-    ]
-}
-
-/// Rules as a profile could have them: blocks are moved and reordered, the rest goes anywhere.
-fn rules(sight: Sight, fault: impl Strategy<Value = Fault> + Clone) -> impl Strategy<Value = Vec<Rule>> {
-    let scopes =
-        prop::sample::select(vec![Scope::Session, Scope::Run, Scope::Exchange, Scope::Owner, Scope::Connection]);
-    let switch = || prop::option::weighted(0.2, condition(sight));
-    let one = (selector(sight), fault, trigger(), scopes, switch(), switch());
-    prop::collection::vec(one, 1..4).prop_map(|rules| {
-        let named = rules.into_iter().enumerate().map(|(n, (mut selector, fault, trigger, scope, from, until))| {
-            if matches!(fault, Fault::Reorder(_) | Fault::Move(_)) {
-                selector.at = At::Block;
-            }
-            if matches!(fault, Fault::Throttle(_)) && selector.at != At::Request {
-                selector.at = At::Head;
-            }
-            if matches!(fault, Fault::Buffer(_)) {
-                selector.at = At::Head;
-            }
-            if matches!(fault, Fault::Reframe(_)) && !matches!(selector.at, At::Request | At::Block) {
-                selector.at = At::Head;
-            }
-            if matches!(fault, Fault::Cut(_)) && selector.at == At::Leave {
-                selector.at = At::End;
-            }
-            Rule { trigger, scope, from, until, ..rule(&format!("r{n}"), selector, fault) }
-        });
-        named.collect()
-    })
-}
 
 /// What of a run may not depend on how its bytes were split: every decision, every gate, every block's fate.
 fn outline(play: &Play) -> Vec<String> {
@@ -258,6 +43,26 @@ fn config() -> ProptestConfig {
     let usual = ProptestConfig::default();
     let rng_seed = if usual.rng_seed == RngSeed::Random { RngSeed::Fixed(1) } else { usual.rng_seed };
     ProptestConfig { max_shrink_iters: 4_000, failure_persistence: None, rng_seed, ..usual }
+}
+
+/// What the properties are about happens in them.
+#[test]
+fn in_such_runs_every_fault_has_its_effect() {
+    let (mut runner, all) = (TestRunner::new(config()), FAULTS.iter().map(|fault| fault.name));
+    let mut without: BTreeSet<&str> = all.collect();
+    let runs = (rules(Sight::Far, any_fault(Sight::Far).boxed()), prop::collection::vec(step(), 1..40));
+    for _ in 0..2_000 {
+        let (rules, steps) = runs.new_tree(&mut runner).expect("nothing is rejected").current();
+        let names: Vec<&str> = rules.iter().map(|rule| rule.fault.word()).collect();
+        let (play, _) = run(Setup { rules, seed: 7, record: true }, &steps, None);
+        for (_, name) in play.engine.summary().rules.iter().zip(names).filter(|(tally, _)| tally.effective > 0) {
+            without.remove(name);
+        }
+        if without.is_empty() {
+            return;
+        }
+    }
+    assert_eq!(without, BTreeSet::new());
 }
 
 proptest! {
@@ -312,20 +117,76 @@ proptest! {
             play.feed(Event::Left { exchange, ending: Ending::Fin });
         }
         play.waits(10_000);
-        for exchange in play.seen.keys().copied().collect::<Vec<_>>() {
-            let kept = matches!(play.seen[&exchange].server, Some(Fate::Drain(_) | Fate::Keep(_)));
-            if kept {
-                play.feed(Event::End { exchange, ending: Ending::Eof });
-            }
+        // A server whose leg was not closed goes on until it ends.
+        for exchange in play.engine.exchanges.keys().copied().collect::<Vec<_>>() {
+            play.feed(Event::End { exchange, ending: Ending::Eof });
         }
         play.waits(10_000);
         let engine = &play.engine;
         prop_assert!(engine.exchanges.is_empty(), "{:?}", engine.exchanges);
         prop_assert!(engine.busy.is_empty() && engine.cutting.is_empty() && engine.astray.is_empty());
         prop_assert!(engine.awaited.is_empty() && engine.windows.is_empty() && engine.timers.is_empty());
+        prop_assert!(engine.additions.is_empty() && engine.lingering.is_empty() && engine.flights.is_empty());
         // Rule R35.
         let tallies = engine.summary().rules;
         prop_assert!(tallies.iter().all(|rule| rule.matched >= rule.fired && rule.fired >= rule.effective), "{tallies:?}");
+    }
+
+    #[test]
+    fn the_same_seed_takes_the_same_decisions(
+        rules in rules(Sight::Far, any_fault(Sight::Far).boxed()),
+        steps in prop::collection::vec(step(), 1..40),
+        seed in any::<u64>(),
+    ) {
+        let setup = Setup { rules, seed, record: true };
+        let ((one, _), (other, _)) = (run(setup.clone(), &steps, None), run(setup, &steps, None));
+        prop_assert_eq!(one.told, other.told);
+        prop_assert_eq!(one.entries, other.entries);
+    }
+
+    /// From its arrival, whatever else waits beside it; what goes to another stream waits there behind others.
+    #[test]
+    fn nothing_is_held_past_its_limit(
+        rules in rules(Sight::Far, any_fault(Sight::Far).boxed()),
+        steps in prop::collection::vec(step(), 1..40),
+    ) {
+        let goes_elsewhere = |rule: &Rule| {
+            matches!(&rule.fault, Fault::Move(_) | Fault::Reorder(Reorder { across: true, .. }))
+        };
+        let has_a_pace = |rule: &Rule| matches!(&rule.fault, Fault::Buffer(_) | Fault::Throttle(_) | Fault::Reframe(_));
+        let (paced, most) = (rules.iter().any(has_a_pace), if rules.iter().any(goes_elsewhere) { 3 } else { 1 });
+        let (play, _) = run(Setup { rules, seed: 7, record: true }, &steps, None);
+        for gate in play.gates() {
+            prop_assert!(gate.held <= LIMIT * 1_000, "{:?}", gate);
+        }
+        for point in play.points().filter(|_| !paced) {
+            let time = point.left.map_or(0, |left| left - point.arrived);
+            prop_assert!(time <= most * LIMIT * 1_000, "{:?}", point);
+        }
+    }
+
+    /// Each is asked once, in the order of the file; not by what it made itself or what later rules made, and not for what an
+    /// earlier one has lost.
+    #[test]
+    fn rules_decide_in_written_order(
+        rules in rules(Sight::Far, any_fault(Sight::Far).boxed()),
+        steps in prop::collection::vec(step(), 1..40),
+    ) {
+        let number = |rule: &str| rule[1..].parse::<usize>().expect("a rule is called after its place");
+        let (play, _) = run(Setup { rules, seed: 7, record: true }, &steps, None);
+        // A head that a rule made in the place of another is called as that was.
+        let named = |key: &str| play.points().filter(|point| point.key == key).count();
+        for point in play.points().filter(|point| named(&point.key) == 1) {
+            let asked: Vec<usize> = play.decisions(&point.key).map(|decision| number(&decision.rule)).collect();
+            prop_assert!(asked.is_sorted_by(|one, next| one < next), "{}: {:?}", point.key, asked);
+            let acted: Vec<usize> = point.rules.iter().map(|rule| number(rule)).collect();
+            // What has no place in a JSON answer is lost before any rule is asked.
+            if point.fate == PointFate::Dropped && !asked.is_empty() {
+                prop_assert_eq!(asked.last(), acted.last(), "{}", point.key);
+            }
+            let maker = point.maker.as_deref().map(number);
+            prop_assert!(maker.is_none_or(|maker| !asked.contains(&maker)), "{}: {:?}", point.key, asked);
+        }
     }
 
     /// Peers send anything.
@@ -370,5 +231,39 @@ proptest! {
             let _ = play.engine.on(play.now, event);
         }
         let _ = play.engine.on(play.now, Event::Finish);
+    }
+}
+
+proptest! {
+    // Much goes through each of them.
+    #![proptest_config(ProptestConfig { cases: config().cases / 16, ..config() })]
+
+    /// A server that never stops, and clients that do not read: what waits for them is bounded, whatever rules make of it.
+    #[test]
+    fn what_waits_is_bounded_whatever_comes(
+        rules in rules(Sight::Far, any_fault(Sight::Far).boxed()),
+        reads in any::<bool>(),
+        size in prop::sample::select(vec![LANE_LIMIT / 16, LANE_LIMIT / 5, LANE_LIMIT / 2]),
+    ) {
+        let mut play = Play::with(Setup { rules, seed: 7, record: false });
+        play.gets("get").streams("get");
+        play.calls("a", 1);
+        if !reads {
+            play.stops_reading("a");
+        }
+        if play.server_is_open("a") {
+            play.streams("a");
+        }
+        let block = notification(1).replacen('1', &format!("\"{}\"", "x".repeat(size)), 1);
+        for _ in 0..LANE_LIMIT / size * 5 / 4 {
+            if !play.server_is_open("a") || play.of("a").paused || play.of("a").relayed {
+                break;
+            }
+            play.data("a", &block);
+        }
+        let kept: usize = play.engine.exchanges.values().map(|exchange| exchange.down.bytes + exchange.up.bytes).sum();
+        let flying: u64 = play.engine.exchanges.values().map(|exchange| exchange.flying_bytes).sum();
+        let all = kept + play.engine.astray.bytes + usize::try_from(flying).expect("it is in memory");
+        prop_assert!(all <= 5 * LANE_LIMIT, "{all} bytes");
     }
 }

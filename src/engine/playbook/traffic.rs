@@ -2,7 +2,7 @@
 //!
 //! The one rule it keeps: a server speaks only where it was asked, and once.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use bytes::Bytes;
 use proptest::prelude::*;
@@ -17,6 +17,8 @@ use super::tools::{answer, notification, question};
 pub(super) enum Step {
     Call,
     Get,
+    /// A GET that goes on behind the last event id that an exchange was given.
+    Resume(usize),
     Reply(u64),
     Cancel(u64),
     Stream(usize),
@@ -51,6 +53,7 @@ pub(super) fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         3 => Just(Step::Call),
         1 => Just(Step::Get),
+        1 => which.clone().prop_map(Step::Resume),
         1 => (0..5u64).prop_map(Step::Reply),
         1 => (0..7u64).prop_map(Step::Cancel),
         5 => which.clone().prop_map(Step::Stream),
@@ -77,6 +80,8 @@ struct Traffic {
     sent: BTreeMap<String, Sent>,
     names: Vec<String>,
     left: Vec<String>,
+    /// Where the server's answer has begun; one that a rule made is not its.
+    begun: BTreeSet<String>,
     /// How many posts there were beside.
     others: usize,
     /// Into how many bytes data is split; `None`: it comes as it was sent.
@@ -86,7 +91,8 @@ struct Traffic {
 /// Plays the traffic to its end; returns what the server sent to clients that did not leave.
 pub(super) fn run(setup: Setup, steps: &[Step], split: Option<usize>) -> (Play, BTreeMap<String, Sent>) {
     let (names, left) = (Vec::new(), Vec::new());
-    let mut traffic = Traffic { play: Play::with(setup), sent: BTreeMap::new(), names, left, others: 0, split };
+    let play = Play::with(setup).in_front_of(2);
+    let mut traffic = Traffic { play, begun: BTreeSet::new(), sent: BTreeMap::new(), names, left, others: 0, split };
     for step in steps {
         traffic.take(step);
     }
@@ -104,6 +110,11 @@ impl Traffic {
     fn take(&mut self, step: &Step) {
         match step {
             Step::Call | Step::Get => self.ask(step),
+            Step::Resume(n) => {
+                if let Some(name) = self.nth(*n) {
+                    self.resume(&name);
+                }
+            }
             Step::Reply(id) => self.post(&format!(r#"{{"id":{id},"result":{{}}}}"#)),
             Step::Cancel(id) => {
                 self.post(&format!(r#"{{"method":"notifications/cancelled","params":{{"requestId":{id}}}}}"#));
@@ -147,6 +158,21 @@ impl Traffic {
         } else {
             self.play.gets(&name);
         }
+        self.asked(name);
+    }
+
+    fn resume(&mut self, of: &str) {
+        // A rule may just have parted a character.
+        let body = String::from_utf8_lossy(&self.play.of(of).body);
+        let Some(id) = body.split(['\r', '\n']).filter_map(|line| line.strip_prefix("id: ")).next_back() else {
+            return;
+        };
+        let (id, name) = (id.to_owned(), format!("x{}", self.names.len()));
+        self.play.sends(&name, "GET", &[("mcp-session-id", "S"), ("last-event-id", &id)], "");
+        self.asked(name);
+    }
+
+    fn asked(&mut self, name: String) {
         self.sent.insert(name.clone(), Sent::default());
         self.names.push(name);
     }
@@ -157,9 +183,10 @@ impl Traffic {
     }
 
     fn begin(&mut self, name: &str, step: &Step) {
-        if !self.play.server_may_speak(name, false) {
+        if !self.server_may_speak(name, false) {
             return;
         }
+        self.begun.insert(name.to_owned());
         match step {
             Step::Stream(_) => self.play.streams(name),
             Step::Json(_) => self.play.head(name, 200, &[("content-type", "application/json")]),
@@ -167,8 +194,13 @@ impl Traffic {
         };
     }
 
+    /// Whether the server has the request, its leg is open, and its answer has begun as it should have.
+    fn server_may_speak(&self, name: &str, begun: bool) -> bool {
+        self.play.server_is_open(name) && self.begun.contains(name) == begun
+    }
+
     fn data(&mut self, name: &str, data: &str) {
-        if !self.play.server_may_speak(name, true) || self.sent[name].1.is_some() {
+        if !self.server_may_speak(name, true) || self.sent[name].1.is_some() {
             return;
         }
         self.sent.get_mut(name).expect("it was sent").0.push_str(data);
@@ -178,7 +210,7 @@ impl Traffic {
     }
 
     fn end(&mut self, name: &str, ending: Ending) {
-        if self.play.server_may_speak(name, true) && self.sent[name].1.is_none() {
+        if self.server_may_speak(name, true) && self.sent[name].1.is_none() {
             self.sent.get_mut(name).expect("it was sent").1 = Some(ending);
             self.play.ends_as(name, ending);
         }
