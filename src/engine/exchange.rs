@@ -133,6 +133,8 @@ pub(super) struct Exchange {
     pub(super) counts: [u64; 7],
     /// Whether an SSE id was given, so that its answer may still come by a resume.
     pub(super) resumable: bool,
+    /// The SSE id that its server gave last.
+    pub(super) last_given: Option<Bytes>,
     /// The sequence number of the block that arrived last.
     pub(super) last_block: u64,
     pub(super) late: Late,
@@ -216,6 +218,7 @@ impl Exchange {
             parted: false,
             counts: [0; 7],
             resumable: false,
+            last_given: None,
             last_block: 0,
             late: Late::Follows,
             head_left: false,

@@ -63,7 +63,8 @@ impl Engine {
 
     /// Whether a JSON answer must be whole before it leaves.
     pub(super) fn holds_json(&self, id: ExchangeId) -> bool {
-        self.may_act(id, |armed| matches!(armed.sel.selector.at, At::Block | At::End)) || self.names_otherwise(id)
+        let renamed = || self.exchanges.get(&id).is_some_and(|exchange| self.names_renamed(exchange));
+        self.may_act(id, |armed| matches!(armed.sel.selector.at, At::Block | At::End)) || renamed()
     }
 
     /// Whether the body may not be what its length says.
@@ -71,7 +72,7 @@ impl Engine {
         let changes = |armed: &Armed| armed.rule.fault.changes(armed.sel.selector.at);
         let Some(exchange) = self.exchanges.get(&id) else { return false };
         let turned = exchange.answer.as_ref().is_some_and(|answer| answer.turned.is_some());
-        let other = turned || self.answers_renamed(exchange);
+        let other = turned || self.names_renamed(exchange);
         other || self.cutting.contains(&id) || self.may_act(id, changes) || self.is_target(id)
     }
 

@@ -13,7 +13,7 @@ use super::exchange::Exchange;
 use super::hash;
 use super::owner::{Answers, Belongs, Spoken};
 use super::record::{Entry, PartyEntry, SessionEntry};
-use super::rpc;
+use super::rpc::{self, Message};
 use super::selector::{At, Stream};
 use super::session::TARGET_LENGTH;
 use super::sse::{Block, BlockKind};
@@ -35,13 +35,17 @@ impl Engine {
         exchange.counts[kind as usize] += 1;
         let counts = exchange.counts;
         let (trail, answers, session) = (Arc::clone(&exchange.trail), answers_on(exchange), exchange.session);
+        let refused = answers != Answers::All && refuses_a_stream(exchange);
         if kind == BlockKind::Endpoint {
             self.learn_endpoint(now, id, &block);
         }
         if let Some(event_id) = &block.id {
             self.calls.issue(session, event_id, &trail);
         }
-        let hear = |message| self.calls.hear_server(session, message, &trail, answers);
+        let hear = |message: Message| {
+            let answers = if refused && message.id.is_none() { Answers::None } else { answers };
+            self.calls.hear_server(session, message, &trail, answers)
+        };
         let messages: Vec<Spoken> = messages.into_iter().map(hear).collect();
         self.introduce(now, seq, (id, session), &messages);
         let mut point = self.point(now, id, At::Block, point_name(kind), seq);
@@ -126,6 +130,12 @@ fn point_name(kind: BlockKind) -> &'static str {
         BlockKind::Other => "block.other",
         BlockKind::Unparsable => "block.unparsable",
     }
+}
+
+/// Whether it has a body where a stream was asked for: an error without an id in it answers no call.
+fn refuses_a_stream(exchange: &Exchange) -> bool {
+    let json = exchange.answer.as_ref().is_some_and(|answer| answer.body == Media::Json);
+    json && matches!(exchange.stream, Stream::Get | Stream::Resume | Stream::Legacy)
 }
 
 fn answers_on(exchange: &Exchange) -> Answers {

@@ -13,6 +13,7 @@ use super::exchange::Exchange;
 use super::hash;
 use super::matching;
 use super::owner::{Belongs, Spoken, Trail};
+use super::renaming::LAST_EVENT_ID;
 use super::rpc::{self, Message};
 use super::selector::{At, Stream};
 use super::session::Client;
@@ -29,7 +30,7 @@ impl Engine {
         match &*exchange.request.method {
             "POST" => Stream::Post,
             "DELETE" => Stream::Delete,
-            "GET" if exchange.header("last-event-id").is_some() => Stream::Resume,
+            "GET" if exchange.header(LAST_EVENT_ID).is_some() => Stream::Resume,
             "GET" if exchange.header("mcp-session-id").is_some() => Stream::Get,
             "GET" if self.sessions.is_legacy(exchange.path()) => Stream::Legacy,
             "GET" if accepts_events => Stream::Get,
@@ -101,7 +102,7 @@ impl Engine {
         if exchange.stream != Stream::Resume {
             return;
         }
-        let issuer = exchange.header("last-event-id").and_then(|id| self.calls.issuer(exchange.session, id));
+        let issuer = exchange.header(LAST_EVENT_ID).and_then(|id| self.calls.issuer(exchange.session, id));
         if let Some(trail) = issuer {
             exchange.origin_known = true;
             exchange.trail = trail;

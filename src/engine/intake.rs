@@ -74,6 +74,7 @@ impl Engine {
         self.identify(&mut exchange, messages, body);
         self.exchanges.insert(id, exchange);
         self.number(now, id, At::Request);
+        self.map_event_id(id);
         let seq = self.next_seq();
         let mut point = self.point(now, id, At::Request, "request", seq);
         if let RequestBody::Whole(bytes) = body {

@@ -16,9 +16,9 @@ use super::selector::Stream;
 /// How many requests are remembered; above that the oldest are forgotten.
 const CALLS: usize = 16 * 1024;
 /// How many SSE ids are remembered.
-const EVENT_IDS: usize = 32 * 1024;
+pub(super) const EVENT_IDS: usize = 32 * 1024;
 /// An SSE id longer than this is not remembered, in bytes.
-const EVENT_ID_LENGTH: usize = 1024;
+pub(super) const EVENT_ID_LENGTH: usize = 1024;
 /// Params longer than this are forgotten when their request is settled, in bytes; a resume is not matched by them.
 /// Shorter ones are copied then, so that they keep no larger body alive.
 const PARAMS_KEPT: usize = 8 * 1024;
@@ -47,6 +47,13 @@ pub(super) struct Call {
     pub(super) owner: Option<CallId>,
     /// Whether its answer arrived, or it was cancelled: what answers it again is no answer.
     closed: bool,
+}
+
+impl Call {
+    /// Whether something may still answer it.
+    pub(super) fn is_open(&self) -> bool {
+        !self.closed
+    }
 }
 
 /// What a point belongs to: usually one of each, in a batch several.
@@ -88,6 +95,8 @@ pub(super) enum Answers {
     Open,
     /// All: it resumes we do not know what.
     All,
+    /// None: it says what became of asking for a stream.
+    None,
 }
 
 /// The requests of a run.
@@ -136,8 +145,12 @@ impl Calls {
         let about = match (message.kind, &message.id) {
             (Kind::Request, Some(id)) => Some(self.open(session, Side::Client, id.clone(), &message, None)),
             (Kind::Response | Kind::Error, Some(id)) => self.travelling(session, Side::Server, id),
+            (Kind::Response | Kind::Error, None) => self.nameless(session, Side::Server),
             _ => self.mentioned(session, Side::Client, &message),
         };
+        if let Some(answered) = about.filter(|_| message.kind.is_reply()) {
+            self.close(answered);
+        }
         if let Some(cancelled) = about.filter(|_| message.cancels.is_some()) {
             self.close(cancelled);
             self.settle(cancelled);
@@ -282,12 +295,14 @@ impl Calls {
         match answers {
             Answers::Own => {
                 let owners = || trail.owners.iter().copied();
-                let named = owners().find(|owner| self.names.of(*owner).is_some_and(|name| name.as_ref() == id));
+                let named = owners().find(|owner| self.names.of(*owner).is_some_and(|name| name.id.as_ref() == id));
                 named.or_else(|| owners().find(|owner| self.get(*owner).is_some_and(|call| Some(&call.id) == id)))
             }
-            Answers::Open | Answers::All => self
-                .travelling(session, Side::Client, id?)
-                .filter(|call| self.get(*call).is_some_and(|call| !call.closed)),
+            Answers::Open if id.is_none() => self.nameless(session, Side::Client),
+            Answers::Open | Answers::All => {
+                self.travelling(session, Side::Client, id?).filter(|call| self.get(*call).is_some_and(Call::is_open))
+            }
+            Answers::None => None,
         }
     }
 

@@ -133,8 +133,10 @@ pub(super) struct Plan {
     heeded: Vec<usize>,
     /// Whether some rule wants the server to feel that it holds.
     pub(super) presses: bool,
-    /// Whether some rule gives requests other ids.
-    pub(super) renames: bool,
+    /// Whether some rule gives clients' requests other ids.
+    pub(super) renames_requests: bool,
+    /// Whether some rule gives messages in blocks other ids, servers' requests among them.
+    pub(super) renames_blocks: bool,
     /// Whether some rule cuts connections.
     pub(super) cuts_connections: bool,
 }
@@ -169,7 +171,10 @@ impl Plan {
         self.looks_inside |= rule.scope == Scope::Owner;
         self.asks_for_ends |= rule.selector.at == At::End;
         self.presses |= rule.fault.presses();
-        self.renames |= rule.fault.renames();
+        if rule.fault.renames() {
+            self.renames_requests |= rule.selector.at == At::Request;
+            self.renames_blocks |= rule.selector.at == At::Block;
+        }
         self.cuts_connections |= rule.selector.at == At::Connect && gate.is_some();
         let switching = self.silences.len();
         let from = rule.from.as_ref().map(|condition| self.cond(condition, names));

@@ -24,6 +24,7 @@ mod outcomes;
 mod posts;
 mod properties;
 mod reframes;
+mod renames;
 mod resumes;
 mod rewrites;
 mod rim;

@@ -17,6 +17,7 @@ use super::leave::{Flight, Job};
 use super::making::Made;
 use super::owner::Spoken;
 use super::record::PointFate;
+use super::renaming::LAST_EVENT_ID;
 use super::rpc;
 use super::selector::{At, Stream};
 use super::unit::{Key, LaneId, Out, Parcel, Point, Until, Wait};
@@ -29,7 +30,7 @@ const OWN: [&str; 11] = [
     "content-length",
     "content-type",
     "expect",
-    "last-event-id",
+    LAST_EVENT_ID,
     "mcp-method",
     "mcp-name",
     "trailer",
@@ -60,7 +61,11 @@ impl Engine {
             self.note(now, format!("{}: not all of it is known, so it is not sent again", point.key));
             return None;
         }
-        let (head, messages) = (exchange.request.clone(), exchange.messages.clone());
+        let (mut head, messages) = (exchange.request.clone(), exchange.messages.clone());
+        if let Some(given) = self.given_event_id(exchange) {
+            let told = head.headers.iter_mut().filter(|(name, _)| name == LAST_EVENT_ID);
+            told.for_each(|(_, told)| *told = given.clone());
+        }
         Some(Post { head, body, messages, again: true })
     }
 

@@ -33,6 +33,15 @@ impl Id {
         }
     }
 
+    /// The id that a JSON value is, if it is one.
+    pub(super) fn of(json: &serde_json::Value) -> Option<Self> {
+        match json {
+            serde_json::Value::Number(number) => Some(Self::Number(number.to_string())),
+            serde_json::Value::String(text) => Some(Self::Text(text.clone())),
+            _ => None,
+        }
+    }
+
     /// The id as a JSON value.
     #[must_use]
     pub fn to_json(&self) -> serde_json::Value {
@@ -51,11 +60,8 @@ impl Serialize for Id {
 
 impl<'de> Deserialize<'de> for Id {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        match serde_json::Value::deserialize(deserializer)? {
-            serde_json::Value::Number(number) => Ok(Self::Number(number.to_string())),
-            serde_json::Value::String(text) => Ok(Self::Text(text)),
-            other => Err(serde::de::Error::custom(format!("an id is a number or a string, not {other}"))),
-        }
+        let json = serde_json::Value::deserialize(deserializer)?;
+        Self::of(&json).ok_or_else(|| serde::de::Error::custom(format!("an id is a number or a string, not {json}")))
     }
 }
 
@@ -175,6 +181,18 @@ pub(super) fn elements(json: &Bytes) -> Vec<Option<Message>> {
     }
     let elements: Vec<&RawValue> = serde_json::from_slice(json).unwrap_or_default();
     elements.into_iter().map(|element| read(json, element.get().as_bytes())).collect()
+}
+
+/// The id of each element of a batch, or of the one message, whatever it is; null where there is none.
+pub(super) fn ids(json: &Bytes) -> Vec<serde_json::Value> {
+    let one: &RawValue = match serde_json::from_slice(json) {
+        Ok(one) => one,
+        Err(_) => return Vec::new(),
+    };
+    let elements: Vec<&RawValue> =
+        if is_batch(json) { serde_json::from_slice(json).unwrap_or_default() } else { vec![one] };
+    let id = |element: &RawValue| serde_json::from_str(member(element.get().as_bytes(), "id")?.get()).ok();
+    elements.into_iter().map(|element| id(element).unwrap_or_default()).collect()
 }
 
 /// Whether the JSON text is an array.

@@ -1,7 +1,6 @@
 //! `rewrite`: heads, messages, ids and forms, told to the engine; each beside the same story without the rule.
 
 use bytes::Bytes;
-use serde_json::json;
 
 use super::super::event::{Ending, HeadEdits};
 use super::super::fault::Fault;
@@ -120,111 +119,6 @@ fn a_refused_initialize_uses_no_session_up_whoever_refused_it() {
             }
             play.head(name, 200, &[("mcp-session-id", name)]).ends(name);
         }
-    }
-}
-
-// === ids ===
-
-#[test]
-fn a_renamed_request_is_answered_under_the_id_it_was_asked_under() {
-    for (id, sent) in [
-        (NewId::Text, r#""1""#),
-        (NewId::Value(json!("q-${owner.id}")), r#""q-1""#),
-        (NewId::Value(json!(null)), "null"),
-        (NewId::Value(json!(77)), "77"),
-    ] {
-        for json in [true, false] {
-            let mut play = Play::new(vec![renaming(of(At::Request, "tools/call"), id.clone())]);
-            play.posts("a", CALL_1);
-            assert_eq!(forwarded(&play, "a"), CALL_1.replacen(":1,", &format!(":{sent},"), 1));
-            assert_eq!(play.engine.calls.in_flight(1), 1);
-            let reply = ANSWER_1.replacen(":1,", &format!(":{sent},"), 1);
-            if json {
-                play.head("a", 200, &[("content-type", "application/json")]).data("a", &reply).ends("a");
-                assert_eq!(play.body("a"), ANSWER_1);
-            } else {
-                play.streams("a").data("a", &format!("data: {reply}\n\n")).ends("a");
-                assert_eq!(play.body("a"), format!("data: {ANSWER_1}\n\n"));
-            }
-            assert_eq!(play.of("a").sent_head, Some(true), "the length may not stay");
-            assert_eq!((play.engine.calls.in_flight(1), play.counts("r")), (0, (1, 1, 1)));
-            for key in ["s1/post:1/request#1", "s1/post:1/block#1"] {
-                let rpc = &play.point(key).rpc[0];
-                assert_eq!(rpc.id.as_ref().map(ToString::to_string).as_deref(), Some("1"), "the asker's id: {key}");
-            }
-            assert!(play.point("s1/post:1/block#1").owner.is_some());
-        }
-    }
-}
-
-#[test]
-fn an_answer_under_the_old_id_is_one_too_because_its_asker_takes_it() {
-    for (id, left) in [("1", 0), (r#""1""#, 0), ("2", 1)] {
-        let mut play = Play::new(vec![renaming(of(At::Request, "tools/call"), NewId::Text)]);
-        play.posts("a", CALL_1).streams("a").data("a", &answer(1).replace(":1,", &format!(":{id},")));
-        assert_eq!(play.engine.calls.in_flight(1), left, "{id}");
-        assert_eq!(play.body("a"), answer(if left == 1 { 2 } else { 1 }));
-    }
-}
-
-#[test]
-fn a_renamed_request_may_be_answered_on_a_resume_and_is_cancelled_under_its_new_id() {
-    for (rules, sent) in [(vec![renaming(of(At::Request, "tools/call"), NewId::Text)], r#""1""#), (vec![], "1")] {
-        let mut play = Play::new(rules);
-        play.posts("a", CALL_1).streams("a").data("a", "id: e1\ndata:\n\n").ends("a");
-        let cancel = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#;
-        play.sends("b", "GET", &[("mcp-session-id", "S"), ("last-event-id", "e1")], "").streams("b");
-        play.data("b", &answer(1).replace(":1,", &format!(":{sent},")));
-        assert_eq!((play.body("b"), play.engine.calls.in_flight(1)), (&*answer(1), 0));
-        play.posts("c", cancel);
-        assert_eq!(forwarded(&play, "c"), cancel.replace(":1}", &format!(":{sent}}}")));
-    }
-}
-
-#[test]
-fn in_a_batch_each_answer_finds_its_asker() {
-    let first = Selector { params: vec![("/name".to_owned(), glob("a").unwrap())], ..of(At::Request, "tools/call") };
-    let mut play = Play::new(vec![renaming(first, NewId::Value(json!("x")))]);
-    let other = CALL_1.replace(r#""id":1"#, r#""id":2"#).replace(r#""a""#, r#""b""#);
-    play.posts("a", &format!("[{CALL_1},{other}]"));
-    assert_eq!(forwarded(&play, "a"), format!("[{},{other}]", CALL_1.replace(":1,", r#":"x","#)));
-    let reply = |id: &str| format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#);
-    play.head("a", 200, &[("content-type", "application/json")]);
-    play.data("a", &format!("[{},{}]", reply("2"), reply(r#""x""#))).ends("a");
-    assert_eq!(play.body("a"), format!("[{},{}]", reply("2"), reply("1")));
-    assert_eq!(play.engine.calls.in_flight(1), 0);
-}
-
-#[test]
-fn an_id_mangled_in_an_answer_stays_mangled_and_the_journal_has_the_true_one() {
-    for (rules, id) in [(vec![renaming(message("answer"), NewId::Text)], r#""1""#), (vec![], "1")] {
-        let mut play = Play::new(rules);
-        play.posts("a", CALL_1).streams("a").data("a", &answer(1)).ends("a");
-        assert_eq!(play.body("a"), answer(1).replace(":1,", &format!(":{id},")));
-        assert_eq!(play.engine.calls.in_flight(1), 0, "it was delivered, whatever it says");
-        let block = play.point("s1/post:1/block#1");
-        assert_eq!(block.rpc[0].id.as_ref().map(ToString::to_string).as_deref(), Some("1"));
-        assert!(block.owner.is_some());
-    }
-}
-
-#[test]
-fn a_servers_request_is_answered_under_the_id_the_server_gave_it() {
-    for rules in [vec![renaming(message("request"), NewId::Value(json!("s-9")))], vec![]] {
-        let sent = if rules.is_empty() { "9" } else { r#""s-9""# };
-        let mut play = Play::new(rules);
-        play.posts("a", CALL_1).streams("a").data("a", &question(9));
-        assert_eq!(play.body("a"), question(9).replace(":9,", &format!(":{sent},")));
-        let reply = |id: &str| format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#);
-        play.posts("b", &reply(sent));
-        assert_eq!(forwarded(&play, "b"), reply("9"));
-        let answered = play.point("s1/answer:9/request#1");
-        assert!(answered.owner.is_some(), "and it belongs to the call that asked");
-        let cancel = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":9}}"#;
-        let before = play.body("a").len();
-        play.data("a", &format!("data: {cancel}\n\n"));
-        let named = cancel.replace(":9}", &format!(":{sent}}}"));
-        assert_eq!(&play.body("a")[before..], format!("data: {named}\n\n"));
     }
 }
 

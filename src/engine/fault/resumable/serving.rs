@@ -18,6 +18,7 @@ use crate::engine::fault::Fault;
 use crate::engine::hash;
 use crate::engine::notebook::full_key;
 use crate::engine::record::PointFate;
+use crate::engine::renaming::LAST_EVENT_ID;
 use crate::engine::sse::{self, Block, BlockKind, Framer};
 use crate::engine::unit::{CutPlan, LaneId, Out, Parcel, Point};
 
@@ -158,7 +159,8 @@ impl Engine {
     /// Behind which block a resume wants to go on, if its id is one of ours.
     pub(in crate::engine) fn place_of(&self, id: ExchangeId) -> Option<Place> {
         let exchange = self.exchanges.get(&id)?;
-        self.kept.place(exchange.session, exchange.header("last-event-id")?)
+        let asked = self.given_event_id(exchange).or_else(|| exchange.header(LAST_EVENT_ID).cloned())?;
+        self.kept.place(exchange.session, &asked)
     }
 
     /// Answers a resume in the server's place.

@@ -9,6 +9,7 @@ use super::{Form, Rewrite};
 use crate::engine::engine::Engine;
 use crate::engine::matching;
 use crate::engine::owner::{CallId, Spoken};
+use crate::engine::renaming::Name;
 use crate::engine::rpc::{self, Id, Kind, Message};
 use crate::engine::sse::{self, BlockKind};
 use crate::engine::unit::{Out, Parcel, Point};
@@ -89,13 +90,13 @@ impl Engine {
 
     /// Remembers the ids under which requests travel on, so that what comes back finds its asker (rule R27).
     fn note_names(&mut self, point: &Point, before: &Bytes, after: &Bytes) {
-        let requests = changed(before, after).zip(self.spoken(point)).filter_map(|(id, spoken)| {
+        let requests = changed(before, after).zip(self.spoken(point)).filter_map(|(name, spoken)| {
             let request = spoken.message.kind == Kind::Request;
-            Some((spoken.about.filter(|_| request)?, id?))
+            Some((spoken.about.filter(|_| request)?, name?))
         });
-        let requests: Vec<(CallId, Option<Id>)> = requests.collect();
-        for (call, id) in requests {
-            self.calls.rename(call, id);
+        let requests: Vec<(CallId, Name)> = requests.collect();
+        for (call, name) in requests {
+            self.calls.rename(call, name);
         }
     }
 
@@ -119,8 +120,10 @@ impl Engine {
         *bytes = after.clone();
         let read = sse::block_of(after);
         let trail = point.exchange.and_then(|id| self.exchanges.get(&id)).map(|exchange| Arc::clone(&exchange.trail));
-        if let (Some(event_id), Some(trail)) = (&read.id, &trail) {
-            self.calls.issue(point.session, event_id, trail);
+        let came = point.block.as_ref().and_then(|block| block.event_id.clone());
+        if let (Some(told), Some(trail), Some(id)) = (&read.id, &trail, point.exchange) {
+            self.calls.issue(point.session, told, trail);
+            self.tell_event_id(id, came.as_ref(), told);
         }
         if let Some(block) = &mut point.block {
             let unread = read.kind == BlockKind::Message && block.messages.is_empty();
@@ -150,11 +153,9 @@ fn pairs(before: &Bytes, after: &Bytes) -> impl Iterator<Item = Option<Message>>
 }
 
 /// The id of each message after a change, where it is another than before.
-fn changed(before: &Bytes, after: &Bytes) -> impl Iterator<Item = Option<Option<Id>>> {
-    let ids = |json: &Bytes| -> Vec<Option<Id>> {
-        rpc::elements(json).into_iter().map(|message| message.and_then(|message| message.id)).collect()
-    };
-    let known = rpc::elements(before).into_iter().map(|message| message.is_some());
-    let pairs: Vec<_> = ids(before).into_iter().zip(ids(after)).zip(known).collect();
-    pairs.into_iter().filter(|(_, known)| *known).map(|((was, is), _)| (was != is).then_some(is))
+fn changed(before: &Bytes, after: &Bytes) -> impl Iterator<Item = Option<Name>> {
+    let messages = rpc::elements(before).into_iter().zip(rpc::ids(after));
+    let messages = messages.filter_map(|(message, is)| Some((message?.id, is)));
+    let other = |(was, is): (Option<Id>, Value)| (was != Id::of(&is)).then(|| Name::new(is));
+    messages.map(other).collect::<Vec<_>>().into_iter()
 }
