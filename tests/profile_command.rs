@@ -62,6 +62,22 @@ fn a_right_profile_is_told_back_in_words() {
 }
 
 #[test]
+fn a_made_answer_is_told_with_its_headers() {
+    let rule = |respond: &str| {
+        let rule = "[[rule]]\nname = \"it\"\nmatch = { at = \"request\" }\n";
+        checked(&[&file("made.toml", &format!("version = 1\n{rule}respond = {respond}\n"))]).out
+    };
+    let told = rule("{ status = 401, headers = { www-authenticate = \"Bearer\", x = \"1\" } }");
+    assert!(
+        told.ends_with("answer 401 with no body and www-authenticate: Bearer, x: 1 in the server's place\n"),
+        "{told}"
+    );
+    let told = rule("{ json = {}, headers = { content-type = false } }");
+    assert!(told.ends_with("answer 200 with a JSON body and no content-type in the server's place\n"), "{told}");
+    assert!(rule("503").ends_with("answer 503 with no body in the server's place\n"), "without headers");
+}
+
+#[test]
 fn every_built_in_profile_is_right_in_all_its_choices() {
     let names: Vec<&str> = builtin::all().iter().map(|profile| profile.name).collect();
     let ran = checked(&names);
@@ -140,6 +156,53 @@ hold = { until = { at = "request-head", leg = "server" } }
     ];
     let expected: String = says.iter().map(|says| format!("{path}:{says}\n")).collect();
     assert_eq!(ran.err, expected);
+}
+
+#[test]
+fn a_rule_whose_numbers_or_ids_do_not_go_together_is_warned_of_and_one_whose_do_is_not() {
+    let times = "`times` beside a single `nth`, which is one point in each scope already; \
+                 leave `times` out, or write `nth` as a list of those that are meant";
+    let window = |key, points, window| {
+        format!(
+            "`{key}` lets {points} into a window of {window}, which so never fills; \
+             write as many as the window has places, or a smaller window"
+        )
+    };
+    let id = |id| {
+        format!(
+            "the answer has the id {id}, whoever asks; \
+             say `result` or `error`, which take the asker's id, or write \"${{owner.id}}\""
+        )
+    };
+    let event = "each event gets the id \"x\", and a resume goes on behind the last of them; \
+                 say which event is meant, such as index = 1 or times = 1";
+    let answers = r#"match = { at = "request", method = "ping" }"#;
+    let notes = r#"match = { message = "notification" }"#;
+    for (lines, says) in [
+        (format!("{answers}\nnth = 2\ntimes = 1\ndelay = \"1ms\""), Some((6, times.to_owned()))),
+        (format!("{answers}\nnth = [2, 3]\ntimes = 1\ndelay = \"1ms\""), None),
+        (format!("{notes}\ntimes = 2\nreorder = 3"), Some((5, window("times", 2, 3)))),
+        (format!("{notes}\nnth = [1, 4]\nreorder = 3"), Some((5, window("nth", 2, 3)))),
+        (format!("{notes}\ntimes = 3\nreorder = 3"), None),
+        (
+            format!("{answers}\nrespond = {{ json = {{ jsonrpc = \"2.0\", id = 7, result = {{}} }} }}"),
+            Some((5, id("7"))),
+        ),
+        (
+            format!("{answers}\nrespond = {{ sse = [{{ message = {{ id = \"a\", error = {{}} }} }}] }}"),
+            Some((5, id("\"a\""))),
+        ),
+        (format!("{answers}\nrespond = {{ json = {{ id = \"${{owner.id}}\", result = {{}} }} }}"), None),
+        (format!("{answers}\nrespond = {{ json = {{ id = 7, method = \"x\" }} }}"), None),
+        (format!("{notes}\nrewrite = {{ event = {{ id = \"x\" }} }}"), Some((5, event.to_owned()))),
+        (format!("{notes}\ntimes = 1\nrewrite = {{ event = {{ id = \"x\" }} }}"), None),
+        (format!("{notes}\nrewrite = {{ event = {{ id = false }} }}"), None),
+    ] {
+        let path = file("together.toml", &format!("version = 1\n[[rule]]\nname = \"it\"\n{lines}\n"));
+        let ran = checked(&[&path]);
+        let says = says.map(|(line, says)| format!("{path}:{line}: rule \"it\": warning: {says}\n"));
+        assert_eq!((ran.err, ran.exit), (says.unwrap_or_default(), Exit::DONE), "{lines}");
+    }
 }
 
 #[test]

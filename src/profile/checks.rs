@@ -1,5 +1,6 @@
 //! What two keys mean together: combinations that could never do what they say are refused at load.
 
+use super::doubtful;
 use super::problem::Report;
 use super::waits;
 use crate::engine::fault::FaultTable;
@@ -31,4 +32,12 @@ pub(super) fn rule(report: &mut Report, rule: &Rule, spot: &Spot) {
     rule.fault.check(rule, spot, &mut slips);
     report.complain(slips);
     waits::rule(report, rule, spot);
+}
+
+/// What of a rule is right and most likely not meant; `fault`: where its fault is written.
+pub(super) fn doubts(report: &mut Report, rule: &Rule, params: &Params, fault: &Spot) {
+    for (key, what, instead) in doubtful::rules::rule(rule) {
+        let spot = key.and_then(|key| params.written(key)).unwrap_or(fault);
+        report.doubt(spot, &what, instead);
+    }
 }

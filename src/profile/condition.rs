@@ -95,14 +95,30 @@ impl Reader<'_> {
 
     fn wait_condition(&mut self, key: &str, node: &Node, asked: Asked) -> Option<Condition> {
         let before = self.report.count();
+        if let Some(same) = node.entry("same").filter(|_| node.entry("idle").is_some()) {
+            let what =
+                "`same` beside `idle`, which is about the answer in hand, or at connect its connection, and no session";
+            let instead = "leave it out, and match the stream whose silence is meant, or at = \"connect\"";
+            self.report.wrong(&same.spot, what, instead);
+            return None;
+        }
         let params = self.table(&format!("`{key}`"), node, &[&WAIT]);
         let given: Vec<&str> =
             ["idle", "bytes", "control"].into_iter().filter(|key| node.entry(key).is_some()).collect();
         match given.as_slice() {
             [] => {}
-            ["control"] => self.report.not_built(&node.spot, "the control API, which alone opens `control`,"),
+            ["control"] => self.report.not_built_but(
+                &node.spot,
+                "the control API, which alone opens `control`,",
+                "wait for something that crosses, such as { at = \"request\", method = \"ping\" }",
+            ),
             [one] if asked == Asked::Expectation => {
-                self.refuse_with(key, node, &format!("`{one}` is about the answer in hand, and here is none"));
+                let instead = "say which point begins the time, such as { at = \"end\" }";
+                self.refuse_with(
+                    key,
+                    node,
+                    &format!("`{one}` is about the answer in hand, and here is none; {instead}"),
+                );
             }
             [_] => {}
             [..] => self.refuse_with(key, node, "write one of them in a table; a list of tables is true with any"),

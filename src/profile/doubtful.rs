@@ -1,6 +1,8 @@
 //! Patterns that are right and most likely not what was meant: a slip in an MCP method, a regular expression. They are
 //! warnings, because a server may have methods and names of its own.
 
+pub(super) mod rules;
+
 use super::diagnose;
 use crate::engine::selector::Glob;
 

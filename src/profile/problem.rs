@@ -85,6 +85,12 @@ impl Report {
         self.push(spot, ProblemKind::NotBuilt, format!("{what} is not built yet in this version"), None);
     }
 
+    /// The same, and what does nearly as much.
+    pub(super) fn not_built_but(&mut self, spot: &Spot, what: &str, instead: &str) {
+        let what = format!("{what} is not built yet in this version");
+        self.push(spot, ProblemKind::NotBuilt, what, Some(instead.to_owned()));
+    }
+
     /// Something is right, and most likely not what was meant.
     pub(super) fn doubt(&mut self, spot: &Spot, what: &str, instead: &str) {
         let instead = Some(instead.to_owned()).filter(|instead| !instead.is_empty());

@@ -32,6 +32,7 @@ impl Reader<'_> {
         let rule = rule(&format!("{}/{}", self.profile, params.text("name")?), &params, fault?)?;
         let written = faults.first().map_or_else(|| node.spot.clone(), |entry| entry.spot.clone());
         checks::rule(&mut self.report, &rule, &written);
+        checks::doubts(&mut self.report, &rule, &params, &written);
         (self.report.count() == before).then_some(rule)
     }
 

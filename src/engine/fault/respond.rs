@@ -173,6 +173,12 @@ impl Act for Respond {
             Content::Error(code, _) => format!("the JSON-RPC error {code}"),
             Content::Events(events) => format!("{} events", events.len()),
         };
+        let headers = self.headers.iter().map(|(name, value)| match value {
+            Some(value) => format!("{name}: {value}"),
+            None => format!("no {name}"),
+        });
+        let headers: Vec<String> = headers.collect();
+        let headers = if headers.is_empty() { String::new() } else { format!(" and {}", headers.join(", ")) };
         let ending = match self.ending {
             Ending::Eof => "",
             Ending::Fin => ", then close without an end",
@@ -181,6 +187,6 @@ impl Act for Respond {
         };
         let when = self.when.as_ref().map(|when| format!(" when {}", words::condition(when))).unwrap_or_default();
         let forward = if self.forward { "let the server have it, and answer" } else { "answer" };
-        format!("{forward} {} with {content}{ending} in the server's place{when}", self.status)
+        format!("{forward} {} with {content}{headers}{ending} in the server's place{when}", self.status)
     }
 }
