@@ -190,10 +190,10 @@ impl Engine {
         self.stirred = true;
     }
 
-    /// Writes bytes to the client, up to a unit that something waits to see: the rest stays until it has passed.
+    /// Writes bytes to the client, up to a unit that must have passed before more may leave: the rest stays until then.
     fn let_write(&mut self, now: Moment, id: ExchangeId, parcel: Parcel) {
         let Parcel { seq, ready, mut points, apart, out: Out::Bytes(mut bytes), .. } = parcel else { return };
-        let guarding = points.iter().position(|(_, point)| self.is_looked_for(id, point));
+        let guarding = self.stop_behind(id, &points);
         if let Some(place) = guarding {
             let end = points[place].0;
             let behind = points.split_off(place + 1).into_iter().map(|(at, point)| (at - end, point)).collect();

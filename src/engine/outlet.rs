@@ -34,6 +34,8 @@ pub(super) struct Outlet {
     pub(super) gap: Duration,
     /// Before this moment no byte leaves.
     pub(super) closed: Moment,
+    /// Whether something waits to see a unit of those that leave together now.
+    looked_for: bool,
     /// Rules that give each event of the body another form, and the places in the sequence of the units at which they fired.
     pub(super) shapes: Vec<(usize, u64)>,
     /// The timer that is set for it.
@@ -71,6 +73,11 @@ impl Outlet {
     /// Whether it waits for more.
     pub(super) fn keeps_back(&self) -> bool {
         self.keeps.iter().any(|keep| keep.credit == 0)
+    }
+
+    /// Whether what leaves next belongs to the events that are leaving together.
+    fn goes_on(&self) -> bool {
+        self.throttles.is_empty() && !self.keeps.is_empty() && self.keeps.iter().all(Keep::goes_on)
     }
 
     /// The gap behind a head that leaves apart from its body.
@@ -229,6 +236,19 @@ impl Engine {
     fn looked_for(&self, id: LaneId, parcel: &Parcel) -> Option<usize> {
         let LaneId::Down(id) = id else { return None };
         parcel.points.iter().find(|(end, point)| *end > 0 && self.is_looked_for(id, point)).map(|(end, _)| *end)
+    }
+
+    /// Of the points that leave now, the one that must have passed before more may leave, because something waits to see
+    /// it. What leaves together passes together, and its last unit stands for all of it.
+    pub(super) fn stop_behind(&mut self, id: ExchangeId, points: &[(usize, Point)]) -> Option<usize> {
+        let first = points.iter().position(|(_, point)| self.is_looked_for(id, point));
+        let Some(outlet) = self.lane(LaneId::Down(id)).and_then(|lane| lane.outlet.as_mut()) else { return first };
+        outlet.looked_for |= first.is_some();
+        if outlet.goes_on() {
+            return None;
+        }
+        let all = std::mem::take(&mut outlet.looked_for);
+        first.or_else(|| points.len().checked_sub(1).filter(|_| all))
     }
 
     /// Nothing leaves a queue any more.

@@ -96,6 +96,11 @@ impl Keep {
         (credit == 0 && self.credit > 0).then_some(Collected { bytes: self.credit, since, events })
     }
 
+    /// Whether the next bytes may leave, and are of events that leave together.
+    pub(super) fn goes_on(&self) -> bool {
+        self.credit > 0 && !matches!(self.of, Of::Bytes { .. })
+    }
+
     pub(super) fn due(&self) -> Option<Moment> {
         let longest = match self.of {
             Of::Bytes { limit, .. } => limit,

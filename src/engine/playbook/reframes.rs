@@ -2,15 +2,15 @@
 
 use std::time::Duration;
 
-use super::super::condition::Time;
-use super::super::event::Ending;
+use super::super::condition::{Condition, Leg, Seen, Time};
+use super::super::event::{Command, Ending};
 use super::super::fault::Fault;
 use super::super::fault::cut::{Cut, Offset, Place};
 use super::super::fault::reframe::{Coalesce, Newline, Reframe, Split};
 use super::super::rule::Rule;
 use super::super::selector::{At, Selector};
 use super::Play;
-use super::tools::{after, answer, at, cut, glob, hold, message, ms, notification, of, question, rule};
+use super::tools::{after, answer, at, cut, glob, hold, message, ms, notification, of, question, rule, seen, sight};
 
 const NOTHING: Reframe =
     Reframe { split: None, gap: Time::Fixed(Duration::ZERO), newline: None, coalesce: None, final_blank: true, pad: 0 };
@@ -233,6 +233,37 @@ fn events_leave_together() {
     assert_eq!(play.body("a"), question(7));
     play.data("a", &notification(2)).data("a", &notification(3));
     assert_eq!(play.body("a"), question(7) + &notification(1) + &question(8) + &notification(2) + &notification(3));
+}
+
+/// In how many steps something was written on this exchange.
+fn steps(play: &Play, name: &str) -> usize {
+    let id = play.id(name);
+    let writes = |command: &Command| matches!(command, Command::Write { exchange, .. } if *exchange == id);
+    play.told.iter().filter(|(_, commands)| commands.iter().any(writes)).count()
+}
+
+/// A DELETE that waits for the first of them goes behind the whole write, and not between two of its events.
+#[test]
+fn events_that_a_hold_lets_go_leave_together_though_something_waits_for_one_of_them() {
+    let notifications = Selector { stream: glob("get"), ..message("notification") };
+    let sent = Seen { leg: Some(Leg::Client), ..sight(at(At::Request, "delete")) };
+    let dam = rule("dam", notifications.clone(), hold(Condition::Seen(Box::new(sent))));
+    let together = Reframe { coalesce: Some(Coalesce::Events(4)), ..NOTHING };
+    let behind = rule("behind", at(At::Request, "delete"), hold(seen(notifications.clone())));
+    for (rules, writes) in
+        [(vec![dam.clone(), reframe(notifications, together), behind.clone()], 1), (vec![dam, behind], 2)]
+    {
+        let mut play = Play::new(rules);
+        play.gets("get").streams("get");
+        for number in 1..=4 {
+            play.data("get", &notification(number));
+        }
+        assert_eq!((play.body("get"), steps(&play, "get")), ("", 0));
+        play.sends("delete", "DELETE", &[("mcp-session-id", "S")], "");
+        assert_eq!(play.body("get"), (1..=4).map(notification).collect::<String>());
+        assert_eq!(steps(&play, "get"), writes, "without the rule the first goes alone");
+        assert!(play.forwarded("delete"));
+    }
 }
 
 #[test]
