@@ -6,7 +6,7 @@
 use std::fmt::{self, Display, Write as _};
 
 use super::runs::{KnownState, Ran, Row, Runs};
-use crate::journal::{ReasonLine, RuleLine};
+use crate::journal::{ReasonLine, RuleLine, VerdictLine};
 
 /// A suite: a run, or the list of known failures.
 struct Suite<'a> {
@@ -14,6 +14,8 @@ struct Suite<'a> {
     started: Option<&'a str>,
     properties: Vec<(String, String)>,
     cases: Vec<Case>,
+    /// What else the verdict says.
+    told: Vec<String>,
 }
 
 struct Case {
@@ -58,7 +60,14 @@ pub fn junit(runs: &Runs) -> String {
 
 fn suite(row: &Row) -> Suite<'_> {
     let started = Some(row.ran.header.started.as_str()).filter(|started| !started.is_empty());
-    Suite { name: &row.title, started, properties: properties(&row.ran), cases: cases(row) }
+    Suite { name: &row.title, started, properties: properties(&row.ran), cases: cases(row), told: told(&row.ran) }
+}
+
+/// What became of gates and the wire, as the verdict's screen says it.
+fn told(ran: &Ran) -> Vec<String> {
+    let VerdictLine { gates, effects, notes, .. } = &ran.verdict;
+    let gates = gates.iter().map(|line| format!("gate {line}"));
+    gates.chain(effects.iter().map(|line| format!("did {line}"))).chain(notes.iter().cloned()).collect()
 }
 
 fn properties(ran: &Ran) -> Vec<(String, String)> {
@@ -139,7 +148,7 @@ fn known(runs: &Runs) -> Suite<'static> {
         };
         Case { name: format!("{} ({})", line.run, line.what), became }
     });
-    Suite { name: "known failures", started: None, properties: Vec::new(), cases: cases.collect() }
+    Suite { name: "known failures", started: None, properties: Vec::new(), cases: cases.collect(), told: Vec::new() }
 }
 
 // === Text ===
@@ -160,6 +169,9 @@ impl Suite<'_> {
         }
         for case in &self.cases {
             case.write(self.name, text);
+        }
+        if !self.told.is_empty() {
+            let _ = writeln!(text, "    <system-out>{}</system-out>", Xml(&self.told.join("\n")));
         }
         text.push_str("  </testsuite>\n");
     }

@@ -29,6 +29,8 @@ fn a_run_is_a_suite_and_its_command_and_each_rule_a_case() {
     let (name, mut ran) = failed("late", "command", 9);
     ran.header.command = vec!["npm".to_owned()];
     ran.verdict.rules = vec![rule("p/a", 1, false), rule("p/b", 0, true), rule("p/c", 0, false)];
+    ran.verdict.gates = vec!["p/a: 1 opened".to_owned()];
+    ran.verdict.effects = vec!["p/a: cut <it>".to_owned()];
     ran.verdict.reasons.extend([about("rule", "p/c", true), about("gate", "p/c", true), about("hang", "x", true)]);
     let text = junit(&several(&[(name, ran), passed("other")], &[]));
     let document = Document::parse(&text).expect("it is well-formed");
@@ -44,6 +46,8 @@ fn a_run_is_a_suite_and_its_command_and_each_rule_a_case() {
     assert_eq!(red("hang x"), ("failure", Some("hang"), Some("hang of x")));
     assert_eq!(red("rule p/b"), ("skipped", None, None));
     assert!(find(&document, "testcase", "rule p/a").first_element_child().is_none());
+    let told = suite.children().find(|node| node.has_tag_name("system-out")).expect("there is something to say");
+    assert_eq!(told.text(), Some("gate p/a: 1 opened\ndid p/a: cut <it>"));
     assert_eq!(find(&document, "property", "seed").attribute("value"), Some("7"));
     assert_eq!(find(&document, "property", "again").attribute("value"), Some("mishap run -p late"));
 }
@@ -93,4 +97,15 @@ fn whatever_names_and_reasons_hold_it_is_well_formed_and_reads_the_same() {
     assert!(Document::parse(&xml).is_ok(), "{xml}");
     // The parser does refuse what XML does not allow.
     assert!(Document::parse(&xml.replace("\\u{1}", "\u{1}")).is_err());
+}
+
+proptest::proptest! {
+    #[test]
+    fn any_text_is_read_back_as_it_was_or_as_rust_escapes_it(text in proptest::prelude::any::<String>()) {
+        let allowed = |c: char| matches!(c, '\t' | '\n' | '\r') || !matches!(c, '\u{0}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}');
+        let reads: String = text.chars().map(|c| if allowed(c) { c.to_string() } else { c.escape_unicode().to_string() }).collect();
+        let xml = junit(&several(&[failed(&text, "hang", 5)], &[]));
+        let document = Document::parse(&xml).unwrap_or_else(|error| panic!("{error}: {xml}"));
+        proptest::prop_assert_eq!(find(&document, "testcase", "hang").attribute("classname"), Some(&*reads));
+    }
 }

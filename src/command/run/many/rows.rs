@@ -77,11 +77,16 @@ fn number_them(rows: &mut [Asked]) {
         row.number = index + 1;
         if several {
             let mark = format!("{:0digits$}-{}", row.number, slug(&row.title));
-            for path in [&mut row.args.journal].into_iter().flatten() {
+            for path in written(&mut row.args) {
                 *path = own(path, &mark);
             }
         }
     }
+}
+
+/// The files that a run writes, which are not those of all together (`--verdict`, `--junit`).
+fn written(args: &mut RunArgs) -> impl Iterator<Item = &mut PathBuf> {
+    [&mut args.journal, &mut args.url_file, &mut args.ready_file].into_iter().flatten()
 }
 
 /// A path with a mark before its extension: `run.ndjson` becomes `run.07-late.ndjson`.
@@ -166,7 +171,7 @@ fn files(pattern: &Path) -> io::Result<Vec<String>> {
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser as _;
+    use clap::{CommandFactory as _, Parser as _};
 
     use super::*;
     use crate::cli::{Cli, Command};
@@ -242,5 +247,26 @@ mod tests {
         assert_eq!((&*ten[0], &*ten[9]), ("out/run.01-a-b-c-toml-run-1.ndjson", "out/run.10-a-b-c-toml-run-10.ndjson"));
         assert_eq!(own(Path::new("journal"), "1-x"), Path::new("journal.1-x"));
         assert!(slug(&"long ".repeat(50)).len() <= SLUG);
+    }
+
+    /// An option that comes new must be in `written`, or be one of all runs together.
+    #[test]
+    fn every_option_that_names_a_file_is_one_of_each_run_or_of_all() {
+        let (of_each, of_all) = (["journal", "url_file", "ready_file"], ["junit", "known", "verdict"]);
+        let cli = Cli::command();
+        let run = cli.find_subcommand("run").expect("it is there").get_arguments();
+        let names_file =
+            |arg: &&clap::Arg| arg.get_value_names().is_some_and(|names| names.iter().any(|name| name == "FILE"));
+        let mut found: Vec<_> = run.filter(names_file).map(|arg| arg.get_id().as_str()).collect();
+        found.sort_unstable();
+        let mut expected = [&of_each[..], &of_all].concat();
+        expected.sort_unstable();
+        assert_eq!(found, expected);
+        let words: Vec<String> =
+            of_each.iter().flat_map(|name| [format!("--{}", name.replace('_', "-")), format!("{name}.txt")]).collect();
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let mut rows = asked_for(&[&words, &["--repeat", "2"][..]].concat()).expect("there are such");
+        let own: Vec<_> = written(&mut rows[1].args).map(|path| path.display().to_string()).collect();
+        assert_eq!(own, of_each.map(|name| format!("{name}.2-no-profile-run-2.txt")));
     }
 }
