@@ -13,6 +13,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 
 use crate::demo::scene::Scene;
+use crate::demo::server::described;
 use crate::profile::Scale;
 use crate::report::verdict::FailOn;
 pub use many::{ManyArgs, Seeds};
@@ -237,7 +238,7 @@ pub struct DemoArgs {
 #[derive(Debug, Clone, Subcommand)]
 pub enum DemoPart {
     /// Keep the demo's server up until Ctrl-C. Its URL is the first line on stdout, what happens in it goes to stderr.
-    #[command(after_help = "Example:\n  mishap demo serve -l 3000")]
+    #[command(after_help = serve_help())]
     Serve {
         /// The address to listen on: IP:PORT, or a port on 127.0.0.1. Port 0 takes a free one.
         #[arg(short, long, value_name = "ADDR", default_value = "127.0.0.1:0", value_parser = address)]
@@ -284,6 +285,16 @@ impl Cli {
             read => read,
         }
     }
+}
+
+/// A test of the demo's server begins with what it can be asked for.
+fn serve_help() -> String {
+    let tools = described();
+    format!(
+        "Tools (`kind`: elicitation, sampling, roots; `related`: ask on the call's own stream; `wait`: for the client's next \
+         ping):\n{tools}\n\nIt keeps no events, so that nothing can be resumed in front of it but with `resumable`.\n\nExample:\n  \
+         mishap demo serve -l 3000"
+    )
 }
 
 fn address(text: &str) -> Result<SocketAddr, String> {

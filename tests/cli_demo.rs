@@ -87,6 +87,15 @@ mod tests {
     }
 
     #[test]
+    fn the_help_of_the_server_lists_its_tools() {
+        let help = Mishap::run(&["demo", "serve", "-h"]).stdout;
+        for tool in ["  echo {text} ", "  ask {tag, kind, related, wait} ", "  notify {count, wait} "] {
+            assert!(help.contains(tool), "{tool}: {help}");
+        }
+        assert!(help.contains("  mishap demo serve -l 3000"), "{help}");
+    }
+
+    #[test]
     fn what_cannot_begin_says_why() {
         let (_socket, closed) = refusing();
         let ended = Mishap::run(&["demo", "client", &format!("http://{closed}/mcp")]);

@@ -9,8 +9,12 @@ use crate::report::verdict::{Facts, Verdict};
 
 /// The lines of a run with one rule, `r`, of this text.
 fn did(rule: &str, story: impl FnOnce(&mut Play)) -> Vec<String> {
-    let text = format!("version = 1\n[[rule]]\nname = \"r\"\n{rule}\n");
-    let read = read_profile(&Use::plain("own.toml"), "own", &text, Scale::FULL);
+    did_with(&format!("version = 1\n[[rule]]\nname = \"r\"\n{rule}\n"), story)
+}
+
+/// The lines of a run with this profile.
+fn did_with(text: &str, story: impl FnOnce(&mut Play)) -> Vec<String> {
+    let read = read_profile(&Use::plain("own.toml"), "own", text, Scale::FULL);
     let (_, rules, _) = read.unwrap_or_else(|problems| panic!("{problems:?}"));
     let mut play = Play::with(Setup { rules, seed: 1, record: false }).in_front_of(2);
     story(&mut play);
@@ -121,4 +125,55 @@ fn a_body_that_was_kept_back_or_slowed_is_told_with_how_much_and_how_long() {
     let time = (bytes as u64 - 10) as f64 / 10.0;
     assert_eq!(slow, [format!("own/r: slowed POST tools/call id 1: {bytes} bytes of its answer in {time:.1} s")]);
     assert_eq!(did(&format!("{HEAD}throttle = \"1MiB/s\""), late), [""; 0], "it kept nothing");
+}
+
+/// What docs/writing-profiles.md shows under this heading, and says what it does.
+fn example(heading: &str) -> String {
+    let page = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/writing-profiles.md");
+    let page = std::fs::read_to_string(page).expect("the page is there");
+    let (_, section) = page.split_once(&format!(". {heading}\n")).expect("it has the heading");
+    section.split("```toml\n").nth(1).and_then(|block| block.split("```").next()).expect("it shows one").to_owned()
+}
+
+#[test]
+fn the_examples_of_the_page_do_what_it_says() {
+    let two_calls = |play: &mut Play| _ = play.calls("a", 1).answers("a", 1).calls("b", 2).answers("b", 2);
+    let rewritten = [
+        "own/expired: rewrote head of POST tools/call id 1: status 401, www-authenticate set",
+        "own/failed: rewrote block 1 of POST tools/call id 2: /result/isError set, its id a string",
+    ];
+    assert_eq!(did_with(&example("Another content"), two_calls), rewritten);
+    let notified = |play: &mut Play| {
+        play.calls("a", 1).streams("a").data("a", &[notification(1), notification(2), notification(3)].concat());
+    };
+    let order = "own/backwards: reordered POST tools/call id 1: its blocks left as 3, 2, 1";
+    assert_eq!(did_with(&example("Another order"), notified), [order]);
+    let resumed = |play: &mut Play| {
+        play.calls("a", 1).answers("a", 1);
+        let id = play.body("a").lines().find_map(|line| line.strip_prefix("id: ")).map(str::to_owned);
+        play.sends("r", "GET", &[("mcp-session-id", "S"), ("last-event-id", id.as_deref().unwrap_or_default())], "");
+        assert!(play.body("r").contains(r#""id":1,"result""#), "{}", play.body("r"));
+    };
+    let lost =
+        "own/lose: cut POST tools/call id 1: eof after the priming event, before its answer; the server's leg read on";
+    let [owned, kept] =
+        ["gave the events of POST tools/call id 1 ids of its own", "answered resume of POST tools/call id 1 with 200"];
+    let expected =
+        [format!("own/keep: {owned}"), lost.to_owned(), format!("own/keep: {kept}, from what was kept for it")];
+    assert_eq!(did_with(&example("A stream that can be resumed"), resumed), expected);
+    let added = |play: &mut Play| {
+        play.gets("get").streams("get").waits(15_000);
+        two_calls(play);
+    };
+    let expected = [
+        "own/heartbeat: added a comment on GET",
+        "own/changed: added notifications/tools/list_changed on POST tools/call id 1",
+        "own/cancel: sent notifications/cancelled to the server, beside POST tools/call id 2",
+        "own/changed: added notifications/tools/list_changed on POST tools/call id 2",
+    ];
+    let mut told = did_with(&example("What nobody sent"), added);
+    told.sort_unstable();
+    let mut expected = expected.to_vec();
+    expected.sort_unstable();
+    assert_eq!(told, expected);
 }

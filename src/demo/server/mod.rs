@@ -24,6 +24,7 @@ use tokio::task::{JoinHandle, JoinSet};
 
 pub use note::Note;
 use session::Session;
+pub use tools::described;
 
 /// Which stream a tool's question to the client rides: the one argument in which faulty and fixed differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

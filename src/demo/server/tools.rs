@@ -40,6 +40,19 @@ pub(super) fn list() -> Value {
     ] })
 }
 
+/// The tools, a line for each: its name, its arguments, what it does.
+#[must_use]
+pub fn described() -> String {
+    let list = list();
+    let lines = list["tools"].as_array().into_iter().flatten().map(|tool| {
+        let arguments = tool["inputSchema"]["properties"].as_object().into_iter().flatten();
+        let arguments: Vec<&str> = arguments.map(|(name, _)| name.as_str()).collect();
+        let called = format!("{} {{{}}}", text_of(tool, "name"), arguments.join(", "));
+        format!("  {called:<32} {}", text_of(tool, "description"))
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
 fn tool(name: &str, description: &str, properties: &Value) -> Value {
     json!({ "name": name, "description": description, "inputSchema": { "type": "object", "properties": properties } })
 }

@@ -1,9 +1,13 @@
 //! docs/catalogue.md, written from the rows.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
+use std::process::Command;
 
 use super::row::{self, Row};
+use super::script::{self, Traffic};
+use crate::report::words::shell;
 
 const OPENING: &str = "# The catalogue
 
@@ -11,8 +15,9 @@ const OPENING: &str = "# The catalogue
 against the engine, with its rules and without, by `cargo test --lib catalogue`; what both legs must show is in `tests/catalogue`,
 line by line. States are those of the day the catalogue was made; who is at fault is the reporters' claim.
 
-Type the profile after `mishap run -u URL -p`, quoted for your shell; where ` -p ` stands between two, each is quoted by itself.
-A rule that asks for event ids, progress or a standalone GET needs a server that has them. *Rules* are a profile of one's own, below the tables: put `version = 1`
+Type the profile after `mishap run -u URL -p` as it stands, it is quoted for a POSIX shell. *Server* is what the one has that the row is played
+with; a rule that asks for event ids, progress or a standalone GET needs one that has them, and `mishap demo serve -h` lists the tools of the
+demo's. *Rules* are a profile of one's own, below the tables: put `version = 1`
 and the rules in a file, and name the file after `-p`.
 
 ";
@@ -30,6 +35,7 @@ const SECTIONS: [&str; 6] = [
 fn page() -> String {
     let mut text = OPENING.to_owned();
     let (mut tables, mut own) = (String::new(), String::new());
+    let traffic = script::library();
     let (mut section, mut titles) = (' ', ('A'..).zip(SECTIONS));
     for row in row::all() {
         if !row.key.starts_with(section)
@@ -38,10 +44,10 @@ fn page() -> String {
             section = letter;
             let _ = write!(
                 tables,
-                "\n## {letter}. {title}\n\n| key | report | profile | seen | real SDK |\n|---|---|---|---|---|\n"
+                "\n## {letter}. {title}\n\n| key | report | profile | server | seen | real SDK |\n|---|---|---|---|---|---|\n"
             );
         }
-        table(&mut tables, &row);
+        table(&mut tables, &row, &traffic);
         rules(&mut own, &row);
     }
     let _ = write!(text, "{}\n\n{}\n## Rules\n{own}", counts(), tables.trim_start());
@@ -60,22 +66,33 @@ fn counts() -> String {
     )
 }
 
-fn table(text: &mut String, row: &Row) {
+fn table(text: &mut String, row: &Row, traffic: &BTreeMap<String, Traffic>) {
     let report = format!("[{}]({}); {}", row.report, row.url, row.state).replace('|', "\\|");
     let sdk = row.sdk.clone().unwrap_or_default();
     if let (Some(why), true) = (&row.not_shown, row.case.is_empty()) {
-        let _ = writeln!(text, "| {} | {report} | | not shown: {why} | {sdk} |", row.key);
+        let _ = writeln!(text, "| {} | {report} | | | not shown: {why} | {sdk} |", row.key);
     }
     for (n, case) in (1..).zip(row.cases()) {
         let (key, report, sdk) = if n == 1 { (&*row.key, &*report, &*sdk) } else { ("", "", "") };
         let what = match &case.profile {
-            Some(line) => format!("`{}`", line.replace('|', "\\|")),
+            Some(line) => format!("`{}`", typed(line).replace('|', "\\|")),
             None => format!("[rules](#{})", anchor(row, n)),
         };
         let limits = row.not_shown.as_ref().filter(|_| n == row.case.len());
         let limits = limits.map(|why| format!("; not shown: {why}")).unwrap_or_default();
-        let _ = writeln!(text, "| {key} | {report} | {what} | {}{limits} | {sdk} |", case.seen.replace('|', "\\|"));
+        let (server, seen) = (traffic[&case.traffic].server().join(", "), case.seen.replace('|', "\\|"));
+        let _ = writeln!(text, "| {key} | {report} | {what} | {server} | {seen}{limits} | {sdk} |");
     }
+}
+
+/// Profiles as they are typed in a shell. Strings in them are written in double quotes where they can be, so that single ones go
+/// round it.
+fn typed(line: &str) -> String {
+    let part = |part: &str| {
+        let plain = !part.contains(['"', '\\']);
+        if plain { shell([&*part.replace('\'', "\"")]) } else { shell([part]) }
+    };
+    line.split(" -p ").map(part).collect::<Vec<_>>().join(" -p ")
 }
 
 fn anchor(row: &Row, n: usize) -> String {
@@ -101,4 +118,16 @@ fn the_page_is_what_the_rows_say() {
     }
     let written = std::fs::read_to_string(path).unwrap_or_default();
     assert!(written == page(), "write it anew: MISHAP_WRITE_DOCS=1 cargo test --lib catalogue");
+}
+
+#[test]
+fn what_is_typed_is_what_the_row_is_played_with() {
+    for row in row::all() {
+        for line in row.cases().filter_map(|case| case.profile.as_ref()) {
+            let script = format!("printf '%s\\n' {}", typed(line));
+            let read = Command::new("sh").args(["-c", &script]).output().expect("there is a shell");
+            let words = String::from_utf8(read.stdout).expect("the profiles are text").trim_end().replace('\n', " ");
+            assert_eq!(row::profile(&words), row::profile(line), "{words}");
+        }
+    }
 }

@@ -78,7 +78,59 @@ pub(super) struct Said {
     pub(super) size: usize,
 }
 
+impl Traffic {
+    /// What the server has that plays this, in words: what a rule may ask for.
+    pub(super) fn server(&self) -> Vec<&'static str> {
+        let items = || {
+            self.steps.iter().filter_map(Step::says).flat_map(|(name, items)| items.iter().map(move |it| (name, it)))
+        };
+        let says =
+            |words: &[&str]| items().any(|(_, item)| matches!(item, Item::Say(said) if words.contains(&&*said.word)));
+        let asks_for = |request: &str| self.steps.iter().any(|step| step.requests().is_some_and(|it| it == request));
+        let called = |sent: &String| {
+            self.steps.iter().any(|step| match step {
+                Step::Sends { name, request, .. } => name == sent && request.starts_with("tools/call"),
+                _ => false,
+            })
+        };
+        let json = |item: &Item| matches!(item, Item::Head { media: Some(media), .. } if media == "json");
+        let ids = items().any(|(_, item)| matches!(item, Item::Say(said) if said.id.is_some()));
+        let all = [
+            (asks_for("SSE"), "HTTP+SSE"),
+            (asks_for("GET"), "a standalone GET"),
+            (items().any(|(_, item)| matches!(item, Item::Replay(_))), "an event store"),
+            (ids, "event ids"),
+            (says(&["ask", "roots"]), "a tool that asks"),
+            (says(&["note", "progress"]), "a tool that notifies"),
+            (self.takes_long(), "a call that takes long"),
+            (items().any(|(name, item)| json(item) && called(name)), "calls answered in JSON"),
+        ];
+        all.into_iter().filter(|(has, _)| *has).map(|(_, what)| what).collect()
+    }
+
+    /// Whether time goes by between a request and its answer.
+    fn takes_long(&self) -> bool {
+        self.steps.iter().enumerate().any(|(place, step)| {
+            let Some((asked, items)) = step.says() else { return false };
+            let answers = items.iter().any(|item| matches!(item, Item::Say(said) if said.word.starts_with("answer")));
+            let sent = |step: &Step| matches!(step, Step::Sends { name, .. } if name == asked);
+            let since = self.steps[..place].iter().rev().take_while(|step| !sent(step));
+            answers && since.into_iter().any(|step| matches!(step, Step::Wait(_)))
+        })
+    }
+}
+
 impl Step {
+    /// What the server says on an exchange.
+    fn says(&self) -> Option<(&String, &Vec<Item>)> {
+        if let Self::Says { name, items, .. } = self { Some((name, items)) } else { None }
+    }
+
+    /// What the client asks for.
+    fn requests(&self) -> Option<&String> {
+        if let Self::Sends { request, .. } = self { Some(request) } else { None }
+    }
+
     /// The events with an id that a step makes.
     pub(super) fn kept(&self) -> Vec<(String, Said)> {
         let Self::Says { name, items, .. } = self else { return Vec::new() };
