@@ -68,14 +68,16 @@ Exit status, the first that applies:
        126, 127: it could not be started
   1    could not run (125 with a command)
   2    usage or profile
-  4    a rule never had an effect, or a hold waited for what was not under way
+  3    an expectation failed
+  4    a rule never had an effect, a hold waited for what was not under way, or an expectation was never asked
   5    a hold reached its limit with what it waits for under way
-  0    all done, every rule effective
+  0    all done, every rule effective, every expectation met
 Of several runs the same: a command's own, of several the lowest, comes first, and a known failure that is gone is a 3.
 
 Examples:
   mishap run -u http://127.0.0.1:3000/mcp -p get-opens-late
   mishap run -u http://127.0.0.1:3000/mcp -p post-stream-lost,ending=fin -- npm test
+  mishap run -u http://127.0.0.1:3000/mcp --expect no-repeat --expect 'gets,count=\"<=4\",per=10s' -- npm test
   mishap run --serve 'node server.js --port {port}' -p answers-cross -- pytest --url {url}
   mishap run --serve 'node server.js --port {port}' --matrix 'get/*' --junit mishap.xml -- npm test")]
 pub struct RunArgs {
@@ -94,6 +96,10 @@ pub struct RunArgs {
     /// A profile: a built-in name or a file, with values for its variables. Repeat it for several.
     #[arg(short, long = "profile", value_name = "NAME_OR_FILE[,KEY=VALUE]...")]
     pub profiles: Vec<String>,
+    /// What must be seen, as in a profile's [[expect]]: KEY=VALUE,... or a named check with its keys. Rules are named in full,
+    /// PROFILE/RULE. Repeat it for several.
+    #[arg(long, value_name = "EXPECTATION")]
+    pub expect: Vec<String>,
     /// The seed of every draw. Without it one is drawn and shown.
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,

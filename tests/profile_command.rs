@@ -280,16 +280,42 @@ fn values_behind_something_else_than_a_comma_are_shown_with_one() {
 }
 
 #[test]
-fn an_expectation_that_is_wrong_is_one_line_and_so_is_a_right_one() {
+fn an_expectation_that_is_wrong_is_one_line_and_one_that_is_right_a_sentence() {
     let text = |line: &str| format!("version = 1\n[[expect]]\nname = \"it\"\n{line}\n");
     for (line, says) in [
         ("match = { at = \"haed\" }", "4: expectation \"it\": `at` cannot be \"haed\"; did you mean \"head\"?"),
         ("match = \"${no}\"", "4: expectation \"it\": \"${no}\" is not declared in [vars]"),
-        ("match = { control = \"go\" }", "2: expectation \"it\": [[expect]] is not built yet in this version"),
+        ("match = { control = \"go\" }", "4: expectation \"it\": unknown key \"control\" in `match`; it takes at, "),
+        ("that = \"settled\"", "4: expectation \"it\": the check \"settled\" is not built yet in this version"),
     ] {
         let ran = checked(&[&file("expect.toml", &text(line))]);
         assert_eq!(ran.err.lines().count(), 1, "{}", ran.err);
         assert!(ran.err.contains(says), "{}", ran.err);
+    }
+    let rule = "[[rule]]\nname = \"cut\"\nmatch = { message = \"answer\" }\ncut = \"eof\"\n";
+    for (keys, says) in [
+        ("that = \"no-repeat\"", "no tools/call sent again under another id, and no id used twice"),
+        ("that = \"gets\"", "in each session: at most 5 request (stream get or resume) in any 10s"),
+        (
+            "that = \"leave-seen\"\nwithin = \"1s\"",
+            "each time that the client has left an exchange that the server has not ended: at least 1 leave of the same \
+             exchange on the server's leg within 1s",
+        ),
+        (
+            "after = { fired = \"cut\" }\nmatch = [{ stream = \"resume\", at = \"request\", same = \"owner\" }, { at = \"leave\" }]\n\
+             count = 1\nwithin = \"5s\"",
+            "each time that expect/cut has acted: exactly 1 request (stream resume) of the same owner or leave within 5s",
+        ),
+        ("match = { fired = \"cut\" }\ncount = \"<3\"\nscope = \"run\"", "in the run: at most 2 firing of expect/cut"),
+        (
+            "after = [{ at = \"request\", method = \"tools/call\", nth = 2, plus = \"1s\" }, \"5s\"]\nmatch = \"exit\"\nwithin = \"2s\"",
+            "each time that number 2 of request (method tools/call) was seen 1s ago, or 5s have gone by: the end of the \
+             command within 2s",
+        ),
+        ("match = { at = \"request\" }\nscope = \"run\"\ncount = 0", "in the run: no request of any session"),
+    ] {
+        let ran = checked(&[&file("expect.toml", &(rule.replace("[[", "version = 1\n[[") + &text(keys)[12..]))]);
+        assert!(ran.out.contains(&format!("\n  expect it: {says}\n")), "{}\n{}", ran.out, ran.err);
     }
 }
 

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use super::Exit;
 use crate::cli::CheckArgs;
+use crate::engine::language::expected::sentence;
 use crate::journal::{self, Line};
 use crate::profile::{self, Loaded, Problem, Use};
 
@@ -67,6 +68,10 @@ fn right(text: &str, loaded: &Loaded, recorded: Option<&[Line]>, out: &mut dyn W
         if let Some(hits) = &hits {
             against::tell(rule, hits, out)?;
         }
+    }
+    for expectation in &loaded.expectations {
+        let name = expectation.name.split_once('/').map_or(expectation.name.as_str(), |(_, name)| name);
+        writeln!(out, "  expect {name}: {}", sentence(expectation))?;
     }
     if loaded.rules.is_empty() {
         writeln!(out, "  no rules: everything passes")?;

@@ -25,7 +25,7 @@ use crate::cli::RunArgs;
 use crate::engine::record::Summary;
 use crate::guard::Guard;
 use crate::journal::{Journal, VerdictLine, queue};
-use crate::proxy::{Clock, Proxy};
+use crate::proxy::{Clock, Proxy, Stop};
 use crate::report::runs::{Ran, Runs};
 use crate::report::verdict::{Facts, Verdict, at_scale};
 use crate::report::words::{count, shell};
@@ -176,13 +176,15 @@ impl Running<'_> {
             }
         };
         self.announce(out, err)?;
-        let (stop, stopped) = oneshot::channel::<()>();
+        let (stop, stopped) = oneshot::channel();
         let work = async {
             let ended = self.work(server.as_mut(), err).await;
-            drop(stop);
+            let by_command = ended.as_ref().is_ok_and(|ended| ended.as_ref().is_ok_and(|it| it.command.is_some()));
+            // The proxy may have ended by a failure of its own.
+            let _ = stop.send(if by_command { Stop::Exit } else { Stop::Asked });
             ended
         };
-        let until_stopped = async { _ = stopped.await };
+        let until_stopped = async { stopped.await.unwrap_or(Stop::Asked) };
         let (summary, ended) = tokio::join!(proxy.serve(until_stopped), work);
         Server::stop_if_any(server).await;
         Ok(ended?.map(|ended| (summary, ended)))

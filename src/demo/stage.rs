@@ -15,7 +15,7 @@ use super::server::Server;
 use crate::engine::engine::{Engine, Setup};
 use crate::engine::record::{Entry, Summary};
 use crate::profile::{self, Use};
-use crate::proxy::{Clock, Config, HostPolicy, Proxy};
+use crate::proxy::{Clock, Config, HostPolicy, Proxy, Stop};
 
 /// Who plays, and what stands between.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -104,13 +104,13 @@ async fn behind_proxy(scene: Scene, server: &str, cast: Cast) -> Result<(Outcome
     let proxy = Proxy::bind(config(scene, server, Arc::clone(&records))?).await;
     let proxy = proxy.map_err(|error| unplayed("proxy", &error))?;
     let url = proxy.url();
-    let (stop, stopped) = oneshot::channel::<()>();
+    let (stop, stopped) = oneshot::channel();
     let acting = async {
         let outcome = act(scene, &url, cast).await;
         drop(stop);
         outcome
     };
-    let (summary, outcome) = tokio::join!(proxy.serve(async { _ = stopped.await }), acting);
+    let (summary, outcome) = tokio::join!(proxy.serve(async { stopped.await.unwrap_or(Stop::Asked) }), acting);
     let entries = std::mem::take(&mut *records.lock().unwrap_or_else(PoisonError::into_inner));
     Ok((outcome?, all_effective(&summary), entries))
 }
@@ -118,7 +118,7 @@ async fn behind_proxy(scene: Scene, server: &str, cast: Cast) -> Result<(Outcome
 fn config(scene: Scene, server: &str, records: Arc<Mutex<Vec<Entry>>>) -> Result<Config, Unplayed> {
     let loaded = profile::load(&[Use::plain(scene.profile())])
         .map_err(|problems| Unplayed(problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")))?;
-    let setup = Setup { rules: loaded.rules, seed: 0, record: true };
+    let setup = Setup { rules: loaded.rules, record: true, ..Setup::default() };
     Ok(Config {
         listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
         upstream: server.parse().map_err(|error| unplayed("proxy", &error))?,

@@ -93,6 +93,22 @@ pub enum Same {
     NotExchange,
 }
 
+impl Same {
+    /// The one of that word; none other is [`Same::Session`].
+    #[must_use]
+    pub fn of(word: &str) -> Self {
+        match word {
+            "exchange" => Self::Exchange,
+            "call" => Self::Call,
+            "owner" => Self::Owner,
+            "run" => Self::Run,
+            "!owner" => Self::NotOwner,
+            "!exchange" => Self::NotExchange,
+            _ => Self::Session,
+        }
+    }
+}
+
 /// A length of time, drawn where it is a range.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Time {

@@ -16,6 +16,8 @@ use super::counting::{Counter, SCOPES, ScopeKey};
 use super::era;
 use super::event::{Command, ConnId, Event, ExchangeId, Moment, UnitId};
 use super::exchange::Exchange;
+use super::expectation::Expectation;
+use super::expecting::Expecting;
 use super::fault::reorder::Window;
 use super::fault::resumable::Streams;
 use super::leave::Flight;
@@ -40,6 +42,8 @@ const ORDINALS: usize = 4096;
 pub struct Setup {
     /// The rules, in the order in which they decide.
     pub rules: Vec<Rule>,
+    /// What must be seen.
+    pub expectations: Vec<Expectation>,
     /// The seed of every draw.
     pub seed: u64,
     /// Whether every point is to be recorded; then the engine sees every body.
@@ -94,6 +98,8 @@ pub struct Engine {
     pub(super) next_unit: u64,
     pub(super) exchange_count: u64,
     pub(super) notebook: Notebook,
+    /// What has been seen of what must be.
+    pub(super) expecting: Expecting,
     /// The protocol's eras that were seen.
     pub(super) eras: era::Seen,
     /// The bytes that arrived in this step.
@@ -115,7 +121,7 @@ impl Engine {
     /// Makes an engine that has seen nothing yet.
     #[must_use]
     pub fn new(setup: Setup) -> Self {
-        let plan = Plan::new(setup.rules);
+        let plan = Plan::new(setup.rules, setup.expectations);
         let engine = Self {
             seed: setup.seed,
             silences: Arc::default(),
@@ -141,6 +147,7 @@ impl Engine {
             exchange_count: 0,
             eras: era::Seen::default(),
             notebook: Notebook::new(&plan, setup.record),
+            expecting: Expecting::new(&plan),
             chunk: Bytes::new(),
             out: Vec::new(),
             around: Around::default(),
@@ -162,12 +169,13 @@ impl Engine {
     /// Whether it would do nothing but let everything pass: then the rim need not ask it at all.
     #[must_use]
     pub fn is_transparent(&self) -> bool {
-        self.plan.rules.is_empty() && !self.notebook.on
+        self.plan.rules.is_empty() && self.plan.expected.is_empty() && !self.notebook.on
     }
 
     /// Takes what arrived and returns what is to be done, in order. `now` never goes back.
     pub fn on(&mut self, now: Moment, event: Event) -> Vec<Command> {
         self.advance(now);
+        self.windows_end(now);
         match event {
             Event::Connect { conn, client } => self.connect(now, conn, client),
             Event::Disconnect { conn, ending } => self.disconnect(now, conn, ending),
@@ -184,6 +192,7 @@ impl Engine {
             Event::Passed { unit } => self.passed(now, unit),
             Event::Unsent { unit, why } => self.unsent(now, unit, &why),
             Event::Relayed { exchange, ending } => self.relayed(now, exchange, ending),
+            Event::Exit => self.command_ended(now),
             Event::Tick => {}
             Event::Finish => {
                 self.finish(now);
@@ -215,6 +224,7 @@ impl Engine {
             eras: self.eras.eras(),
             foreign: self.foreign(),
             silences: self.notebook.silences.clone(),
+            expectations: self.expecting.tallies(),
             sessions: self.sessions.count(),
             exchanges: self.exchange_count,
         }

@@ -211,6 +211,8 @@ pub enum Event {
         /// How the server ended it.
         ending: Ending,
     },
+    /// The command behind the proxy has ended.
+    Exit,
     /// Time has come to [`next_due`](super::engine::Engine::next_due).
     Tick,
     /// The run is over: what still waits is recorded as withheld, nothing is commanded but records.

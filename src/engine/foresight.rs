@@ -7,6 +7,7 @@ use super::condition::{Leg, Same};
 use super::engine::Engine;
 use super::event::ExchangeId;
 use super::exchange::{ClientLeg, Exchange};
+use super::expecting::Awaited;
 use super::fault::Fault;
 use super::matching;
 use super::plan::{Armed, Cond, Sel};
@@ -81,8 +82,9 @@ impl Engine {
         let Some(exchange) = self.exchanges.get(&id) else { return false };
         let encoded = exchange.header("accept-encoding").is_some_and(|value| !value.eq_ignore_ascii_case(b"identity"));
         let watched = || {
-            let mut watches = self.plan.watches.iter();
-            watches.any(|watch| watch.sel.selector.at == At::Block && self.may_mean(&watch.sel, exchange))
+            let watches = self.plan.watches.iter().map(|watch| &watch.sel);
+            let mut sels = watches.chain(self.plan.expected.iter().flat_map(Awaited::sels));
+            sels.any(|sel| sel.selector.at == At::Block && self.may_mean(sel, exchange))
         };
         let turned = || self.may_act(id, |armed| armed.rule.fault.turns_the_body());
         encoded && (self.holds_blocks(id) || watched() || turned())

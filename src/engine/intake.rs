@@ -205,6 +205,7 @@ impl Engine {
             }
         }
         self.tell_all_sums();
+        self.judge_expectations(now);
     }
 
     /// A point has arrived: it is seen, decided about, and queued.

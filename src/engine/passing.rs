@@ -132,9 +132,10 @@ impl Engine {
         self.news = true;
     }
 
-    /// A point was seen on a leg: every condition that waits to see it there writes it down.
+    /// A point was seen on a leg: every condition that waits to see it there writes it down, and every expectation.
     pub(super) fn sight(&mut self, stamp: (Moment, u64), leg: Leg, point: &Point, on: Option<ExchangeId>) {
         let plan = Arc::clone(&self.plan);
+        self.expect_point(stamp, leg, point, on);
         for (number, watch) in plan.watches.iter().enumerate() {
             if watch.leg == leg && self.selects(&watch.sel, point, on) {
                 let sighting = Sighting {
@@ -159,6 +160,7 @@ impl Engine {
             exchange: point.exchange,
             belongs: point.belongs.clone(),
         };
+        self.expect_firing(rule, &sighting);
         self.fired[rule].add(point.session, sighting);
         self.news |= self.plan.rules[rule].heeded;
     }

@@ -7,6 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::condition::{Condition, Leg, Same, Seen, Time};
+use super::expectation::Expectation;
+use super::expecting::Awaited;
 use super::rule::Rule;
 use super::selector::{At, Selector};
 use super::trigger::Scope;
@@ -119,6 +121,8 @@ pub(super) struct Quiet {
 pub(super) struct Plan {
     pub(super) rules: Vec<Armed>,
     pub(super) watches: Vec<Watch>,
+    /// What must be seen.
+    pub(super) expected: Vec<Awaited>,
     /// The selectors that count exchanges.
     pub(super) numbered: Vec<Selector>,
     /// Whether some rule or condition can only be judged by what bodies say.
@@ -142,7 +146,7 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    pub(super) fn new(rules: Vec<Rule>) -> Self {
+    pub(super) fn new(rules: Vec<Rule>, expectations: Vec<Expectation>) -> Self {
         let mut plan = Self::default();
         let names: Vec<String> = rules.iter().map(|rule| rule.name.clone()).collect();
         for rule in rules {
@@ -152,6 +156,7 @@ impl Plan {
         for heeded in std::mem::take(&mut plan.heeded) {
             plan.rules[heeded].heeded = true;
         }
+        plan.expected = expectations.into_iter().map(|it| plan.awaited(it, &names)).collect();
         plan
     }
 
@@ -191,7 +196,7 @@ impl Plan {
         }
     }
 
-    fn sel(&mut self, selector: &Selector) -> Sel {
+    pub(super) fn sel(&mut self, selector: &Selector) -> Sel {
         let asks_content = selector.message.is_some() || selector.owner.is_some() || selector.in_flight.is_some();
         self.looks_inside |= selector.at == At::Block || asks_content || selector.resumes.is_some();
         let number = (!selector.exchange.is_empty()).then(|| {

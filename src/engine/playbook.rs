@@ -111,7 +111,7 @@ pub(crate) struct Play {
 impl Play {
     /// A run with these rules in which everything is recorded.
     pub(crate) fn new(rules: Vec<Rule>) -> Self {
-        Self::with(Setup { rules, seed: 1, record: true })
+        Self::with(Setup { rules, seed: 1, record: true, ..Setup::default() })
     }
 
     pub(crate) fn with(setup: Setup) -> Self {
@@ -294,6 +294,12 @@ impl Play {
         self
     }
 
+    /// The command behind the proxy ends.
+    pub(crate) fn exits(&mut self) -> &mut Self {
+        self.feed(Event::Exit);
+        self
+    }
+
     pub(crate) fn finishes(&mut self) -> &mut Self {
         self.feed(Event::Finish);
         self
@@ -352,7 +358,7 @@ impl Play {
     pub(crate) fn points(&self) -> impl Iterator<Item = &PointEntry> {
         self.entries.iter().filter_map(|entry| match entry {
             Entry::Point(point) => Some(point),
-            Entry::Decision(_) | Entry::Gate(_) | Entry::Session(_) | Entry::Note(_) => None,
+            Entry::Decision(_) | Entry::Gate(_) | Entry::Session(_) | Entry::Note(_) | Entry::Expectation(_) => None,
         })
     }
 

@@ -7,6 +7,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+mod expected;
+
+pub use expected::{ExpectationEntry, ExpectationTally, SawEntry};
+
 use super::effects::Effect;
 use super::era::{Era, Eras};
 use super::missed::Missed;
@@ -27,6 +31,8 @@ pub enum Entry {
     Session(SessionEntry),
     /// The proxy did something nobody asked for, or could not do something, and why.
     Note(NoteEntry),
+    /// An expectation was not met.
+    Expectation(ExpectationEntry),
 }
 
 /// A point: what, where, whose, when.
@@ -318,6 +324,8 @@ pub struct Summary {
     pub foreign: Vec<Foreign>,
     /// What became of the silences that rules wait for.
     pub silences: Vec<SilenceTally>,
+    /// One for each expectation, in written order.
+    pub expectations: Vec<ExpectationTally>,
     /// How many sessions there were.
     pub sessions: u64,
     /// How many exchanges there were.

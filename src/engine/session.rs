@@ -103,6 +103,11 @@ impl Sessions {
         self.known.get(&ordinal)
     }
 
+    /// Whose it is.
+    pub(super) fn client(&self, ordinal: u64) -> Option<&Client> {
+        self.known.get(&ordinal).map(|session| &session.client)
+    }
+
     /// The session of this id; an id that is not known yet begins one.
     pub(super) fn with_id(&mut self, id: &Bytes, client: Client) -> u64 {
         if let Some(ordinal) = self.by_id.get(id) {

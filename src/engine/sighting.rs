@@ -212,23 +212,27 @@ impl Engine {
 
 /// Whether a sighting relates to the unit in hand as the condition asks.
 fn related(sighting: &Sighting, same: Same, point: &Point) -> bool {
-    same.joins((sighting.exchange, &sighting.belongs), point)
+    same.joins((sighting.exchange, &sighting.belongs), (point.exchange, &point.belongs))
 }
 
 impl Same {
     /// Whether a point would relate so to the unit in hand, once it had passed on its own stream.
     pub(super) fn relates(self, point: &Point, to: &Point) -> bool {
-        (self == Self::Run || point.session == to.session) && self.joins((point.exchange, &point.belongs), to)
+        let joined = || self.joins((point.exchange, &point.belongs), (to.exchange, &to.belongs));
+        (self == Self::Run || point.session == to.session) && joined()
     }
 
-    /// Whether something on this exchange that belongs to these relates so to the unit in hand, within its session.
-    fn joins(self, (exchange, theirs): (Option<ExchangeId>, &Belongs), point: &Point) -> bool {
+    /// Whether something on the first exchange, of those owners, relates so to something on the second, within its session.
+    pub(super) fn joins(
+        self,
+        (exchange, theirs): (Option<ExchangeId>, &Belongs),
+        (to, ours): (Option<ExchangeId>, &Belongs),
+    ) -> bool {
         let meet = |a: &[CallId], b: &[CallId]| a.iter().any(|id| b.contains(id));
-        let ours = &point.belongs;
         match self {
             Self::Session | Self::Run => true,
-            Self::Exchange => exchange == point.exchange,
-            Self::NotExchange => exchange != point.exchange,
+            Self::Exchange => exchange == to,
+            Self::NotExchange => exchange != to,
             Self::Owner => meet(&theirs.owners, &ours.owners),
             Self::NotOwner => !theirs.owners.is_empty() && !meet(&theirs.owners, &ours.owners),
             Self::Call => meet(&theirs.calls, &ours.calls),

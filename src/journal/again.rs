@@ -50,7 +50,7 @@ pub fn again(lines: &[Line], rules: Vec<Rule>, seed: u64) -> Vec<Entry> {
     let entries: Vec<&Entry> = entries.collect();
     let servers =
         lines.iter().find_map(|line| if let Line::Run(header) = line { Some(1 + header.others.len()) } else { None });
-    let engine = Engine::new(Setup { rules, seed, record: true }).in_front_of(servers.unwrap_or(1));
+    let engine = Engine::new(Setup { rules, seed, record: true, ..Setup::default() }).in_front_of(servers.unwrap_or(1));
     let mut rim = Rim::new(engine, &entries);
     let steps: Vec<_> = steps(&entries).into_values().collect();
     for (place, step) in steps.iter().enumerate() {
@@ -70,7 +70,7 @@ impl<'a> Rim<'a> {
             match entry {
                 Entry::Session(session) => _ = sessions.insert(session.session, session),
                 Entry::Point(it) if it.point == "leave" && it.left.is_some() => _ = left.insert(exchange(&it.key)),
-                Entry::Point(_) | Entry::Decision(_) | Entry::Gate(_) | Entry::Note(_) => {}
+                Entry::Point(_) | Entry::Decision(_) | Entry::Gate(_) | Entry::Note(_) | Entry::Expectation(_) => {}
             }
         }
         Self {

@@ -42,6 +42,9 @@ pub struct Header {
     pub time_scale: Option<f64>,
     /// The profiles, in the order in which they decide.
     pub profiles: Vec<ProfileUse>,
+    /// Further expectations, as they were written on the command line.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub expect: Vec<String>,
     /// The address listened on, with the real port.
     pub listen: String,
     /// The server's URL.
@@ -110,6 +113,38 @@ pub struct VerdictLine {
     /// What rules did to the wire, a line for each effect, the many folded, in words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub effects: Vec<String>,
+    /// What became of each expectation, in written order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub expectations: Vec<ExpectationLine>,
+}
+
+/// What became of an expectation.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub struct ExpectationLine {
+    /// Its full name, `PROFILE/NAME`.
+    pub name: String,
+    /// How it ended.
+    pub state: ExpectationState,
+    /// What was expected, and where it was not met what was seen, in words.
+    pub why: String,
+    /// How often it was judged.
+    pub checked: u64,
+}
+
+/// How an expectation ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum ExpectationState {
+    /// It was met each time.
+    #[default]
+    Held,
+    /// It was not.
+    Failed,
+    /// It was never asked.
+    Vacuous,
 }
 
 /// A reason not to end with 0.

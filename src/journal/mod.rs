@@ -13,6 +13,9 @@ mod writer;
 mod tests;
 
 pub use again::again;
-pub use header::{Footer, Header, Line, Part, ProfileUse, ReasonLine, RuleLine, SCHEMA, VerdictLine, utc};
+pub use header::{
+    ExpectationLine, ExpectationState, Footer, Header, Line, Part, ProfileUse, ReasonLine, RuleLine, SCHEMA,
+    VerdictLine, utc,
+};
 pub use read::{parse, read};
 pub use writer::{Closed, Journal, Queue, Sink, queue};

@@ -101,6 +101,7 @@ fn line(text: &[u8]) -> Option<Line> {
         "gate" => shaped(value).map(Entry::Gate).map(Line::from),
         "session" => shaped(value).map(Entry::Session).map(Line::from),
         "note" => shaped(value).map(Entry::Note).map(Line::from),
+        "expectation" => shaped(value).map(Entry::Expectation).map(Line::from),
         _ => None,
     }
 }

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use super::*;
 use crate::engine::record::{
-    DecisionEntry, DrawEntry, Entry, GateEntry, NoteEntry, Opened, OwnerEntry, PartyEntry, PointEntry, PointFate,
-    RpcEntry, SessionEntry,
+    DecisionEntry, DrawEntry, Entry, ExpectationEntry, GateEntry, NoteEntry, Opened, OwnerEntry, PartyEntry,
+    PointEntry, PointFate, RpcEntry, SawEntry, SessionEntry,
 };
 use crate::engine::rpc::Id;
 
@@ -38,6 +38,7 @@ fn header() -> Header {
         started: "2026-01-02T03:04:05.678Z".to_owned(),
         seed: u64::MAX,
         profiles: vec![used],
+        expect: vec!["settled".to_owned()],
         listen: "127.0.0.1:40001".to_owned(),
         upstream: "http://127.0.0.1:3000/mcp".to_owned(),
         others: vec!["http://127.0.0.1:3001/".to_owned()],
@@ -121,19 +122,38 @@ fn entries() -> Vec<Entry> {
         server: Some(party),
         protocol: Some("2025-06-18".to_owned()),
     };
+    let failed = ExpectationEntry {
+        seq: 12,
+        at: 4_000,
+        name: "late/soon".to_owned(),
+        after: Some("s1/post:1/request#1".to_owned()),
+        session: Some(1),
+        since: 1_000,
+        seen: 1,
+        saw: vec![SawEntry { key: "s1/get:1/request#1".to_owned(), at: 2_000 }],
+        what: Some("the wrong id".to_owned()),
+    };
     vec![
         Entry::Point(point),
         Entry::Decision(decision),
         Entry::Gate(gate),
         Entry::Session(session),
         Entry::Note(NoteEntry { seq: 11, at: 3_000, text: "asked for identity".to_owned() }),
+        Entry::Expectation(failed),
     ]
 }
 
 fn verdict() -> VerdictLine {
     let rule = RuleLine { name: "late/hold".to_owned(), matched: 2, fired: 1, effective: 0, optional: true };
     let gates = vec!["late/hold: 1 still closed".to_owned()];
-    VerdictLine { exit: 4, why: "it never fired".to_owned(), rules: vec![rule], gates, ..VerdictLine::default() }
+    let held = ExpectationLine {
+        name: "late/soon".to_owned(),
+        state: ExpectationState::Vacuous,
+        why: "never".to_owned(),
+        checked: 0,
+    };
+    let (why, expectations) = ("it never fired".to_owned(), vec![held]);
+    VerdictLine { exit: 4, why, rules: vec![rule], gates, expectations, ..VerdictLine::default() }
 }
 
 fn written(scratch: &Scratch) -> Vec<u8> {
@@ -141,7 +161,7 @@ fn written(scratch: &Scratch) -> Vec<u8> {
     let journal = Journal::create(&scratch.0, header(), None, queue).expect("the scratch folder can be written");
     entries().into_iter().for_each(|entry| sink.record(entry));
     let closed = journal.close(Some(verdict()));
-    assert_eq!((closed.written, closed.dropped, closed.error.is_none()), (5, 0, true));
+    assert_eq!((closed.written, closed.dropped, closed.error.is_none()), (6, 0, true));
     std::fs::read(&scratch.0).expect("the journal was written")
 }
 
@@ -152,7 +172,7 @@ fn what_was_recorded_is_read_back_between_its_header_and_its_footer() {
     let mut expected = vec![Line::Run(header())];
     expected.extend(entries().into_iter().map(Line::from));
     expected.push(Line::Verdict(verdict()));
-    expected.push(Line::Closed(Footer { written: 5, dropped: 0 }));
+    expected.push(Line::Closed(Footer { written: 6, dropped: 0 }));
     assert_eq!(read(&scratch.0).expect("it is a journal"), expected);
 }
 

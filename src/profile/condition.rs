@@ -1,6 +1,6 @@
 //! Reads a condition. Which form a table has is told by its keys; which forms have a meaning, by where it is asked.
 
-use super::read::{Fired, Reader};
+use super::read::Reader;
 use super::schema::{Asked, FIRED, GATHERED, Kind, SEEN, SELECTOR, WAIT, at_word};
 use super::tree::{Node, Value};
 use super::value;
@@ -67,7 +67,7 @@ impl Reader<'_> {
         }
         let waits = ["idle", "bytes", "control"].iter().any(|key| has(key));
         if waits || (has("plus") && !SELECTOR.iter().any(|field| has(field.key))) {
-            return self.wait_condition(key, node, asked);
+            return self.wait_condition(key, node);
         }
         self.seen_condition(key, node).map(|seen| Condition::Seen(Box::new(seen)))
     }
@@ -78,10 +78,7 @@ impl Reader<'_> {
         if self.report.count() != before {
             return None;
         }
-        let rule = params.text("fired")?;
-        let spot = params.written("fired")?.clone();
-        self.fired.push(Fired { rule: rule.clone(), spot, part: self.report.part.clone() });
-        Some(Condition::Fired { rule: format!("{}/{rule}", self.profile), plus: params.time("plus") })
+        Some(Condition::Fired { rule: self.fired_rule(&params)?, plus: params.time("plus") })
     }
 
     fn gathered_condition(&mut self, key: &str, node: &Node, asked: Asked) -> Option<Condition> {
@@ -93,7 +90,7 @@ impl Reader<'_> {
         (self.report.count() == before).then(|| params.number("gathered").map(Condition::Gathered))?
     }
 
-    fn wait_condition(&mut self, key: &str, node: &Node, asked: Asked) -> Option<Condition> {
+    fn wait_condition(&mut self, key: &str, node: &Node) -> Option<Condition> {
         let before = self.report.count();
         if let Some(same) = node.entry("same").filter(|_| node.entry("idle").is_some()) {
             let what =
@@ -112,14 +109,6 @@ impl Reader<'_> {
                 "the control API, which alone opens `control`,",
                 "wait for something that crosses, such as { at = \"request\", method = \"ping\" }",
             ),
-            [one] if asked == Asked::Expectation => {
-                let instead = "say which point begins the time, such as { at = \"end\" }";
-                self.refuse_with(
-                    key,
-                    node,
-                    &format!("`{one}` is about the answer in hand, and here is none; {instead}"),
-                );
-            }
             [_] => {}
             [..] => self.refuse_with(key, node, "write one of them in a table; a list of tables is true with any"),
         }
@@ -144,15 +133,7 @@ impl Reader<'_> {
                 format!("nothing is ever like this: a `{}` is not seen on the server's leg", at_word(selector.at));
             self.report.doubt(spot, &what, "");
         }
-        let same = match params.text("same")?.as_str() {
-            "exchange" => Same::Exchange,
-            "call" => Same::Call,
-            "owner" => Same::Owner,
-            "run" => Same::Run,
-            "!owner" => Same::NotOwner,
-            "!exchange" => Same::NotExchange,
-            _ => Same::Session,
-        };
+        let same = Same::of(&params.text("same")?);
         Some(Seen {
             selector,
             leg,
@@ -161,23 +142,5 @@ impl Reader<'_> {
             next: params.flag("next"),
             plus: params.time("plus"),
         })
-    }
-
-    /// Reads what an expectation counts, and says whether it is right.
-    pub(super) fn expected(&mut self, key: &str, node: &Node) -> bool {
-        let before = self.report.count();
-        match &node.value {
-            Value::Text(text) if text == "exit" => {}
-            Value::List(items) if !items.is_empty() => {
-                for item in items {
-                    self.expected(key, item);
-                }
-            }
-            Value::Table(_) => {
-                self.table_condition(key, node, Asked::Expectation);
-            }
-            _ => self.refuse(key, &Kind::Expected, node),
-        }
-        self.report.count() == before
     }
 }

@@ -13,6 +13,7 @@ use super::schema::FILE;
 use super::tree::{self, Entry, Node, SyntaxError, Value};
 use super::uses::Use;
 use super::vars::Variables;
+use crate::engine::expectation::Expectation;
 use crate::engine::hash::digest;
 use crate::engine::language::Spot;
 use crate::engine::rule::Rule;
@@ -22,17 +23,19 @@ use crate::engine::rule::Rule;
 pub struct Loaded {
     /// In the order in which they decide: profiles as they were named, rules as they are written (R16).
     pub rules: Vec<Rule>,
+    /// What must be seen, in the same order.
+    pub expectations: Vec<Expectation>,
     /// One for each profile, in the order in which they were named.
     pub sources: Vec<Source>,
     /// What is most likely not what was meant.
     pub doubts: Vec<Doubt>,
 }
 
-/// Something in a rule that is most likely not what was meant.
+/// Something in a rule or an expectation that is most likely not what was meant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Doubt {
-    /// The rule's full name, `PROFILE/RULE`.
-    pub rule: String,
+    /// The full name of that, `PROFILE/NAME`.
+    pub of: String,
     /// What and where; displays as a problem does.
     pub problem: Problem,
 }
@@ -102,10 +105,11 @@ pub fn load_at(scale: Scale, uses: &[Use]) -> Result<Loaded, Vec<Problem>> {
         let times = names.entry(name.clone()).and_modify(|times| *times += 1).or_insert(1);
         let name = if *times == 1 { name } else { format!("{name}#{times}") };
         match read_profile(used, &name, &text, scale) {
-            Ok((source, rules, doubts)) => {
+            Ok((source, parts)) => {
                 loaded.sources.push(source);
-                loaded.rules.extend(rules);
-                loaded.doubts.extend(doubts);
+                loaded.rules.extend(parts.rules);
+                loaded.expectations.extend(parts.expectations);
+                loaded.doubts.extend(parts.doubts);
             }
             Err(found) => problems.extend(found),
         }
@@ -199,13 +203,16 @@ fn find(used: &Use) -> Result<(String, String), Problem> {
     ))
 }
 
+/// What a profile is made of.
+#[derive(Debug, Default)]
+pub(super) struct Parts {
+    pub(super) rules: Vec<Rule>,
+    pub(super) expectations: Vec<Expectation>,
+    pub(super) doubts: Vec<Doubt>,
+}
+
 /// Reads one profile.
-pub(super) fn read_profile(
-    used: &Use,
-    name: &str,
-    text: &str,
-    scale: Scale,
-) -> Result<(Source, Vec<Rule>, Vec<Doubt>), Vec<Problem>> {
+pub(super) fn read_profile(used: &Use, name: &str, text: &str, scale: Scale) -> Result<(Source, Parts), Vec<Problem>> {
     let mut report = Report::new(&used.profile, &used.shown());
     let tree = match parse(used, text) {
         Ok(tree) => tree,
@@ -223,10 +230,10 @@ pub(super) fn read_profile(
     let variables =
         Variables::declare(&mut reader, tree.entry("vars").map(|entry| &entry.node), &used.given, &mut given);
     let source = source(used, name, text, &tree, &variables);
-    let (rules, doubts) = parts(&mut reader, &tree, variables);
+    let parts = parts(&mut reader, &tree, variables);
     let mut problems = given.finish();
     problems.extend(reader.report.finish());
-    if problems.is_empty() { Ok((source, rules, doubts)) } else { Err(problems) }
+    if problems.is_empty() { Ok((source, parts)) } else { Err(problems) }
 }
 
 fn parse(used: &Use, text: &str) -> Result<Node, SyntaxError> {
@@ -234,8 +241,8 @@ fn parse(used: &Use, text: &str) -> Result<Node, SyntaxError> {
 }
 
 /// Reads the rules and expectations.
-fn parts(reader: &mut Reader<'_>, tree: &Node, mut variables: Variables) -> (Vec<Rule>, Vec<Doubt>) {
-    let (mut rules, mut doubts): (Vec<Rule>, Vec<Doubt>) = (Vec::new(), Vec::new());
+fn parts(reader: &mut Reader<'_>, tree: &Node, mut variables: Variables) -> Parts {
+    let mut parts = Parts::default();
     let mut names: Vec<(String, Spot)> = Vec::new();
     for (ordinal, mut node) in items(reader, tree, "rule") {
         names.extend(node.entry("name").and_then(name_of));
@@ -246,8 +253,8 @@ fn parts(reader: &mut Reader<'_>, tree: &Node, mut variables: Variables) -> (Vec
             let rule = reader.rule(&node);
             let found = reader.report.take_doubts();
             if let Some(rule) = rule {
-                doubts.extend(found.into_iter().map(|problem| Doubt { rule: rule.name.clone(), problem }));
-                rules.push(rule);
+                parts.doubts.extend(of(&rule.name, found));
+                parts.rules.push(rule);
             }
         }
         reader.report.part = None;
@@ -257,15 +264,26 @@ fn parts(reader: &mut Reader<'_>, tree: &Node, mut variables: Variables) -> (Vec
     for (ordinal, mut node) in items(reader, tree, "expect") {
         expected.extend(node.entry("name").and_then(name_of));
         reader.report.part = Some(part("expectation", &node, ordinal));
-        let before = reader.report.count();
+        let included = variables.include(&node, &mut reader.report);
         variables.fill_part(&mut node, &mut reader.report);
-        reader.expectation(&node, before);
+        if included {
+            let expectation = reader.expectation(&node);
+            let found = reader.report.take_doubts();
+            if let Some(expectation) = expectation {
+                parts.doubts.extend(of(&expectation.name, found));
+                parts.expectations.push(expectation);
+            }
+        }
         reader.report.part = None;
     }
     unique(reader, "expectation", &expected);
     fired(reader, &names);
     variables.refuse_unused(&mut reader.report);
-    (rules, doubts)
+    parts
+}
+
+fn of(name: &str, doubts: Vec<Problem>) -> impl Iterator<Item = Doubt> {
+    doubts.into_iter().map(move |problem| Doubt { of: name.to_owned(), problem })
 }
 
 /// How messages name a rule or an expectation.

@@ -2,7 +2,7 @@
 //!
 //! In reading order: [`Use`] names a profile and gives its variables values; `tree` reads TOML with its lines; `vars`
 //! fills the variables in; `read` and its neighbours read values by the tables of [`schema`]; `rule` puts a rule
-//! together; `checks` and `waits` refuse what could never work, `never` and
+//! together, `expect` and `named` an expectation; `checks` and `waits` refuse what could never work, `never` and
 //! `doubtful` warn of what most likely does not. The one rule kept: every problem of a file is
 //! reported, with its line, and nothing is guessed.
 
@@ -14,9 +14,11 @@ mod condition;
 mod diagnose;
 mod doubtful;
 mod expect;
+mod expects;
 mod explain;
 mod file;
 mod json;
+mod named;
 mod never;
 mod pattern;
 mod problem;
@@ -33,6 +35,10 @@ mod value;
 mod vars;
 mod waits;
 
+#[cfg(test)]
+mod expectations;
+
+pub use expects::expect;
 pub use explain::explain;
 pub use file::{Doubt, Loaded, Source, Var, check, load, load_at};
 pub use problem::{Problem, ProblemKind};

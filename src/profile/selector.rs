@@ -28,7 +28,8 @@ impl Reader<'_> {
     /// Makes a selector of what was read from a table that may have more keys; `before` problems were known before.
     pub(super) fn selected(&mut self, named: &str, node: &Node, params: &Params, before: usize) -> Option<Selector> {
         let Some(at) = point(node) else {
-            if node.entry("at").is_none() && node.entries().is_some() {
+            // An unknown key was to be the point, most likely.
+            if node.entry("at").is_none() && node.entries().is_some() && self.report.count() == before {
                 let what = format!("{named} has no `at`");
                 self.report.wrong(
                     &node.spot,

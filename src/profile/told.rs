@@ -15,8 +15,8 @@ fn did(rule: &str, story: impl FnOnce(&mut Play)) -> Vec<String> {
 /// The lines of a run with this profile.
 fn did_with(text: &str, story: impl FnOnce(&mut Play)) -> Vec<String> {
     let read = read_profile(&Use::plain("own.toml"), "own", text, Scale::FULL);
-    let (_, rules, _) = read.unwrap_or_else(|problems| panic!("{problems:?}"));
-    let mut play = Play::with(Setup { rules, seed: 1, record: false }).in_front_of(2);
+    let (_, parts) = read.unwrap_or_else(|problems| panic!("{problems:?}"));
+    let mut play = Play::with(Setup { rules: parts.rules, seed: 1, ..Setup::default() }).in_front_of(2);
     story(&mut play);
     play.finishes();
     Verdict::of(Facts { summary: play.engine.summary(), ..Facts::default() }).line().effects

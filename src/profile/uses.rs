@@ -23,23 +23,10 @@ impl Use {
     /// If something after the name is not `key=value`.
     pub fn parse(text: &str) -> Result<Self, Problem> {
         let (profile, rest) = text.split_once(',').unwrap_or((text, ""));
-        let mut given = Vec::new();
-        for part in split(rest).filter(|part| !part.trim().is_empty()) {
-            let Some((key, value)) = part.split_once('=') else {
-                return Err(wrong(
-                    text,
-                    format!("\"{}\" is no key=value", part.trim()),
-                    "write NAME,key=value,key=value",
-                ));
-            };
-            let (key, value) = (key.trim(), value.trim());
-            if given.iter().any(|(known, _)| known == key) {
-                return Err(wrong(text, format!("\"{key}\" is given twice"), "write it once"));
-            }
-            given.push((key.to_owned(), read(value)));
-        }
+        let shown = format!("-p {text}");
+        let given = pairs(&shown, rest, "write NAME,key=value,key=value")?;
         if profile.is_empty() {
-            return Err(wrong(text, "no profile is named".to_owned(), "write -p NAME or -p ./FILE.toml"));
+            return Err(wrong(&shown, "no profile is named".to_owned(), "write -p NAME or -p ./FILE.toml"));
         }
         Ok(Self { text: text.to_owned(), profile: profile.to_owned(), given })
     }
@@ -88,9 +75,26 @@ impl Use {
     }
 }
 
-fn wrong(text: &str, what: String, instead: &str) -> Problem {
+/// Reads `key=value,key=value`; `shown` is the argument it stands in, `instead` what to write.
+pub(super) fn pairs(shown: &str, text: &str, instead: &str) -> Result<Vec<(String, Node)>, Problem> {
+    let mut pairs: Vec<(String, Node)> = Vec::new();
+    for part in split(text).filter(|part| !part.trim().is_empty()) {
+        let Some((key, value)) = part.split_once('=') else {
+            return Err(wrong(shown, format!("\"{}\" is no key=value", part.trim()), instead));
+        };
+        let (key, value) = (key.trim(), value.trim());
+        if pairs.iter().any(|(known, _)| known == key) {
+            return Err(wrong(shown, format!("\"{key}\" is given twice"), "write it once"));
+        }
+        pairs.push((key.to_owned(), read(value)));
+    }
+    Ok(pairs)
+}
+
+/// Something is wrong with an argument.
+pub(super) fn wrong(shown: &str, what: String, instead: &str) -> Problem {
     Problem {
-        file: format!("-p {text}"),
+        file: shown.to_owned(),
         line: None,
         part: None,
         kind: ProblemKind::Wrong,

@@ -88,6 +88,15 @@ pub struct Config {
     pub clock: Clock,
 }
 
+/// What ends a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stop {
+    /// Somebody asked for it.
+    Asked,
+    /// The command behind the proxy has ended.
+    Exit,
+}
+
 /// A proxy that listens.
 #[derive(Debug)]
 pub struct Proxy {
@@ -138,12 +147,15 @@ impl Proxy {
     /// # Cancel safety
     ///
     /// Dropping the future closes the connections too, but the engine is not told that the run is over.
-    pub async fn serve(self, stop: impl Future<Output = ()>) -> Summary {
+    pub async fn serve(self, stop: impl Future<Output = Stop>) -> Summary {
         let mut connections = JoinSet::new();
-        tokio::select! {
-            () = accept::accept(&self.listener, &self.run, &mut connections) => {}
-            () = self.run.keep_time() => {}
-            () = stop => {}
+        let stopped = tokio::select! {
+            () = accept::accept(&self.listener, &self.run, &mut connections) => Stop::Asked,
+            () = self.run.keep_time() => Stop::Asked,
+            stopped = stop => stopped,
+        };
+        if stopped == Stop::Exit {
+            self.run.exited().await;
         }
         drop(self.listener);
         let summary = self.run.finish();

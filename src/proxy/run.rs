@@ -22,6 +22,9 @@ use crate::engine::engine::Engine;
 use crate::engine::event::{Command, ConnId, Event, ExchangeId, Fate, Moment, UnitId};
 use crate::engine::record::Summary;
 
+/// How many turns of the scheduler, each of which asks the sockets, it takes until a connection that was closed is gone.
+const TURNS: usize = 8;
+
 /// What all connections of a run share.
 pub(crate) struct Run {
     this: Weak<Self>,
@@ -226,6 +229,16 @@ impl Run {
                     }
                 },
             }
+        }
+    }
+
+    /// The command has ended, and whatever its processes had open was closed with them: that is seen before the run is.
+    pub(crate) async fn exited(&self) {
+        if !self.transparent {
+            self.feed(Event::Exit);
+        }
+        for _ in 0..TURNS {
+            tokio::task::yield_now().await;
         }
     }
 

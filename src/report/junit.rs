@@ -6,7 +6,7 @@
 use std::fmt::{self, Display, Write as _};
 
 use super::runs::{KnownState, Ran, Row, Runs};
-use crate::journal::{ReasonLine, RuleLine, VerdictLine};
+use crate::journal::{ExpectationLine, ExpectationState, ReasonLine, RuleLine, VerdictLine};
 
 /// A suite: a run, or the list of known failures.
 struct Suite<'a> {
@@ -94,8 +94,13 @@ fn cases(row: &Row) -> Vec<Case> {
         cases.push(case("command".to_owned(), &take(&mut rest, |reason| reason.kind == "command"), row));
     }
     for rule in &verdict.rules {
-        let own = take(&mut rest, |reason| reason.about.as_ref() == Some(&rule.name));
+        let is_own = |it: &ReasonLine| it.about.as_ref() == Some(&rule.name) && it.kind != "expectation";
+        let own = take(&mut rest, is_own);
         cases.push(of_rule(rule, case(format!("rule {}", rule.name), &own, row)));
+    }
+    for it in &verdict.expectations {
+        let own = take(&mut rest, |reason| reason.about.as_ref() == Some(&it.name));
+        cases.push(of_expectation(it, case(format!("expectation {}", it.name), &own, row)));
     }
     while let Some(first) = rest.first().copied() {
         let alike = take(&mut rest, |reason| (&reason.kind, &reason.about) == (&first.kind, &first.about));
@@ -116,6 +121,12 @@ fn take<'a>(rest: &mut Vec<&'a ReasonLine>, own: impl Fn(&ReasonLine) -> bool) -
 fn of_rule(rule: &RuleLine, case: Case) -> Case {
     let idle = rule.optional && rule.effective == 0 && matches!(case.became, Became::Passed);
     if idle { Case { became: Became::Skipped("optional, and it had no effect".to_owned()), ..case } } else { case }
+}
+
+/// One that was never asked because a rule had no effect is that rule's failure.
+fn of_expectation(it: &ExpectationLine, case: Case) -> Case {
+    let idle = it.state == ExpectationState::Vacuous && matches!(case.became, Became::Passed);
+    if idle { Case { became: Became::Skipped(it.why.clone()), ..case } } else { case }
 }
 
 fn case(name: String, reasons: &[&ReasonLine], row: &Row) -> Case {

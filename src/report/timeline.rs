@@ -14,6 +14,7 @@ use std::fmt::Write as _;
 
 use super::words::count;
 use crate::journal::{Footer, Header, Line, RuleLine, VerdictLine};
+use crate::report::verdict::expectation;
 pub use excerpt::excerpt;
 use lanes::{HEADING, draw};
 use rows::rows;
@@ -64,6 +65,7 @@ fn judged(line: &VerdictLine) -> String {
     }
     line.gates.iter().for_each(|gate| _ = writeln!(text, "  gate {gate}"));
     line.effects.iter().for_each(|effect| _ = writeln!(text, "  did  {effect}"));
+    line.expectations.iter().for_each(|it| _ = writeln!(text, "  expect {}", expectation(it)));
     let _ = writeln!(text, "  exit {}: {}", line.exit, line.why);
     text
 }

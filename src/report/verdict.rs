@@ -4,6 +4,7 @@
 
 mod effects;
 mod era;
+mod expectations;
 mod missed;
 mod reason;
 mod scale;
@@ -16,6 +17,7 @@ use super::words::{count, span};
 use crate::engine::record::{GateEntry, Opened, RuleTally, Summary};
 use crate::journal::{RuleLine, VerdictLine};
 use crate::profile::{Doubt, Scale};
+pub use expectations::line as expectation;
 
 pub use reason::{FailOn, Kind, Reason};
 
@@ -105,10 +107,19 @@ impl Verdict {
     /// Why a run ends with 0.
     fn green(&self) -> String {
         match self.reasons.len() {
-            0 if self.facts.summary.rules.is_empty() => "all done, no rules".to_owned(),
-            0 => "every rule was effective".to_owned(),
+            0 => self.all_well().to_owned(),
             1 => "nothing that counts went wrong (1 reason that does not, above)".to_owned(),
             more => format!("nothing that counts went wrong ({more} reasons that do not, above)"),
+        }
+    }
+
+    fn all_well(&self) -> &'static str {
+        let Summary { rules, expectations, .. } = &self.facts.summary;
+        match (rules.is_empty(), expectations.is_empty()) {
+            (true, true) => "all done, no rules",
+            (true, false) => "every expectation was met",
+            (false, true) => "every rule was effective",
+            (false, false) => "every rule was effective, every expectation met",
         }
     }
 
@@ -127,7 +138,9 @@ impl Verdict {
             effective: rule.effective,
             optional: rule.optional,
         });
-        VerdictLine { exit: code, why, reasons, rules: rules.collect(), gates, effects, notes: self.notes() }
+        let expectations = expectations::judged(summary);
+        let (rules, notes) = (rules.collect(), self.notes());
+        VerdictLine { exit: code, why, reasons, rules, gates, effects, expectations, notes }
     }
 
     /// All reasons, unless there is one only and the last line of the run says it.
@@ -150,10 +163,12 @@ impl Verdict {
         era.into_iter().chain(scale::notes(&self.facts.summary.silences, self.facts.scale)).collect()
     }
 
-    /// What was doubtful in the text of rules that then matched nothing.
+    /// What was doubtful in the text of rules that then matched nothing, or of expectations that were not met.
     fn doubts(&self) -> impl Iterator<Item = &Doubt> {
-        let unmatched = |name: &str| self.facts.summary.rules.iter().any(|rule| rule.name == name && rule.matched == 0);
-        self.facts.doubts.iter().filter(move |doubt| unmatched(&doubt.rule))
+        let Summary { rules, expectations, .. } = &self.facts.summary;
+        let unmatched = |name: &str| rules.iter().any(|rule| rule.name == name && rule.matched == 0);
+        let unmet = |name: &str| expectations.iter().any(|it| it.name == name && (it.failed > 0 || it.checked == 0));
+        self.facts.doubts.iter().filter(move |doubt| unmatched(&doubt.of) || unmet(&doubt.of))
     }
 
     /// Every reason not to end with 0, in order of weight.
@@ -170,6 +185,7 @@ impl fmt::Display for Verdict {
         write_rules(f, &summary.rules)?;
         gate_groups(&summary.gates, &summary.methods).iter().try_for_each(|line| writeln!(f, "  gate {line}"))?;
         effects::lines(summary).iter().try_for_each(|line| writeln!(f, "  did  {line}"))?;
+        expectations::judged(summary).iter().try_for_each(|it| writeln!(f, "  expect {}", expectation(it)))?;
         self.notes().iter().try_for_each(|note| writeln!(f, "  {note}"))?;
         self.doubts().try_for_each(|doubt| writeln!(f, "  {}", doubt.problem))?;
         self.write_reasons(f)?;
@@ -294,6 +310,7 @@ fn others(group: &[&GateEntry], first: &str) -> String {
 fn reasons(facts: &Facts) -> Vec<Reason> {
     let mut found: Vec<Reason> = facts.summary.rules.iter().filter_map(|rule| ineffective(rule, facts)).collect();
     found.extend(gates_that_failed(&facts.summary));
+    found.extend(expectations::reasons(&facts.summary));
     found.sort_by_key(|reason| reason.code);
     let code = if facts.command.is_some() { 125 } else { 1 };
     let ours = facts.ours.iter().map(|why| Reason::mishap(code, why.clone()));

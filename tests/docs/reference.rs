@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use mishap::profile::schema::{
-    FAULTS, FILE, FIRED, Field, GATHERED, MESSAGE, Need, OWNER, RULE, SEEN, SELECTOR, VARIABLE, WAIT, at_word,
+    COUNTED, EXPECT, FAULTS, FILE, FIRED, Field, GATHERED, MESSAGE, Need, OPENED, OWNER, RULE, SEEN, SELECTOR,
+    VARIABLE, WAIT, at_word,
 };
 
 use crate::tests::{drift, page};
@@ -12,7 +13,7 @@ const REFERENCE: &str = "## Reference\n\n";
 
 fn reference() -> String {
     let mut text = String::new();
-    let tables: [(&str, &[Field]); 10] = [
+    let tables: [(&str, &[Field]); 13] = [
         ("File", &FILE),
         ("Variable", &VARIABLE),
         ("Rule", &RULE),
@@ -23,6 +24,9 @@ fn reference() -> String {
         ("Condition: `fired`", &FIRED),
         ("Condition: `gathered`", &GATHERED),
         ("Condition: a time or another fact", &WAIT),
+        ("Expectation", &EXPECT),
+        ("Expectation: a selector in `match`, and", &COUNTED),
+        ("Expectation: a selector in `after`, and", &OPENED),
     ];
     for (title, fields) in tables {
         let _ = write!(text, "### {title}\n\n");

@@ -22,7 +22,7 @@ pub(crate) fn told(entries: &[Entry]) -> Vec<Entry> {
                 secrets.for_each(|(_, value)| value.truncate(1));
             }
             Entry::Gate(gate) => (gate.at, gate.held) = (0, 0),
-            Entry::Decision(_) | Entry::Session(_) | Entry::Note(_) => {}
+            Entry::Decision(_) | Entry::Session(_) | Entry::Note(_) | Entry::Expectation(_) => {}
         }
     }
     told.sort_by_key(|entry| {
@@ -43,5 +43,6 @@ fn numbered(entry: &mut Entry, take: &mut dyn FnMut(&mut u64)) {
         Entry::Gate(gate) => take(&mut gate.seq),
         Entry::Session(session) => take(&mut session.seq),
         Entry::Note(note) => take(&mut note.seq),
+        Entry::Expectation(failed) => take(&mut failed.seq),
     }
 }

@@ -8,7 +8,7 @@ use mishap::engine::engine::{Engine, Setup};
 use mishap::engine::record::{Entry, PointEntry, Summary};
 use mishap::engine::rule::Rule;
 use mishap::profile::{self, Use};
-use mishap::proxy::{Clock, Config, HostPolicy, Proxy};
+use mishap::proxy::{Clock, Config, HostPolicy, Proxy, Stop};
 use tokio::sync::oneshot;
 
 use crate::common::peer::Peer;
@@ -23,7 +23,7 @@ pub(crate) const SSE: &str = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream
 #[derive(Debug)]
 pub(crate) struct Rim {
     address: SocketAddr,
-    stop: Option<oneshot::Sender<()>>,
+    stop: Option<oneshot::Sender<Stop>>,
     thread: Option<JoinHandle<Summary>>,
 }
 
@@ -96,13 +96,13 @@ impl Rim {
     /// Starts a proxy.
     pub(crate) fn start(config: Config) -> Self {
         let (bound, address) = std::sync::mpsc::channel();
-        let (stop, stopped) = oneshot::channel::<()>();
+        let (stop, stopped) = oneshot::channel();
         let thread = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
             runtime.block_on(async {
                 let proxy = Proxy::bind(config).await.unwrap();
                 bound.send(proxy.local_addr()).unwrap();
-                proxy.serve(async { drop(stopped.await) }).await
+                proxy.serve(async { stopped.await.unwrap_or(Stop::Asked) }).await
             })
         });
         Self { address: address.recv().unwrap(), stop: Some(stop), thread: Some(thread) }

@@ -41,12 +41,13 @@ impl<'a> Plan<'a> {
         if args.listen.ip().is_unspecified() && !args.expose {
             return Ok(Err(everywhere(args.listen)));
         }
-        let loaded = match load(args.time_scale, &args.profiles) {
+        let loaded = match load(args) {
             Ok(loaded) => loaded,
             Err(problems) => {
                 check::list(&problems, err)?;
                 let number = u64::try_from(problems.len()).unwrap_or(u64::MAX);
-                return Ok(Err(Exit::because(2, format!("{} in the profiles", count(number, "problem")))));
+                let place = if args.expect.is_empty() { "the profiles" } else { "the profiles and expectations" };
+                return Ok(Err(Exit::because(2, format!("{} in {place}", count(number, "problem")))));
             }
         };
         check::doubts(&loaded, err)?;
@@ -111,15 +112,20 @@ pub(in crate::command) fn failure(args: &RunArgs) -> u8 {
     if args.command.is_empty() { 1 } else { 125 }
 }
 
-fn load(scale: Scale, uses: &[String]) -> Result<Loaded, Vec<profile::Problem>> {
+fn load(args: &RunArgs) -> Result<Loaded, Vec<profile::Problem>> {
     let (mut parsed, mut wrong) = (Vec::new(), Vec::new());
-    for text in uses {
+    for text in &args.profiles {
         match Use::parse(text) {
             Ok(used) => parsed.push(used),
             Err(problem) => wrong.push(problem),
         }
     }
-    if wrong.is_empty() { profile::load_at(scale, &parsed) } else { Err(wrong) }
+    if !wrong.is_empty() {
+        return Err(wrong);
+    }
+    let mut loaded = profile::load_at(args.time_scale, &parsed)?;
+    profile::expect(&args.expect, args.time_scale, &mut loaded)?;
+    Ok(loaded)
 }
 
 /// The servers, at least one, and the command that starts the first.
@@ -171,6 +177,7 @@ fn again(args: &RunArgs, seed: u64) -> String {
         option("-l", &args.listen.to_string());
     }
     args.profiles.iter().for_each(|profile| option("-p", profile));
+    args.expect.iter().for_each(|expectation| option("--expect", expectation));
     match args.host {
         Host::Map => {}
         Host::Keep => option("--host", "keep"),
@@ -228,6 +235,8 @@ mod tests {
             "late,plus=1s",
             "-p",
             "./a b.toml",
+            "--expect",
+            "settled,within=5s",
             "--host",
             "keep",
             "--public-host",
@@ -244,7 +253,7 @@ mod tests {
         let line = again(&args(&words), 7);
         assert_eq!(
             line,
-            "mishap run -u http://h:1/mcp -l 127.0.0.1:8080 -p late,plus=1s -p './a b.toml' --host keep \
+            "mishap run -u http://h:1/mcp -l 127.0.0.1:8080 -p late,plus=1s -p './a b.toml' --expect settled,within=5s --host keep \
              --public-host x --seed 7 --fail-on gate,hang -- npm test '{url}'"
         );
     }

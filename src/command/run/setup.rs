@@ -28,6 +28,7 @@ impl Records for Recorder {
             }
             Entry::Session(session) => tracing::info!(session = session.session, "session began"),
             Entry::Note(note) => tracing::warn!("{}", note.text),
+            Entry::Expectation(failed) => tracing::warn!(expectation = failed.name, seen = failed.seen, "not met"),
             Entry::Point(point) => tracing::debug!(key = point.key, bytes = point.bytes, "{}", fate(point.fate)),
             Entry::Decision(made) => tracing::debug!(rule = made.rule, key = made.key, "not fired: {}", made.what),
         }
@@ -53,7 +54,9 @@ fn fate(fate: PointFate) -> &'static str {
 pub(super) fn config(plan: &Plan<'_>, recorder: Recorder, clock: Clock) -> Config {
     // Whoever asks for the log wants to see what crosses, as whoever asks for the journal.
     let record = plan.args.journal.is_some() || tracing::enabled!(tracing::Level::INFO);
-    let setup = Setup { rules: plan.loaded.rules.clone(), seed: plan.seed, record };
+    let loaded = &plan.loaded;
+    let setup =
+        Setup { rules: loaded.rules.clone(), expectations: loaded.expectations.clone(), seed: plan.seed, record };
     Config {
         listen: plan.args.listen,
         upstream: plan.upstream.clone(),
@@ -81,6 +84,7 @@ pub(super) fn header(plan: &Plan<'_>, listen: SocketAddr, url: &str) -> Header {
         seed: plan.seed,
         time_scale: Some(plan.args.time_scale.factor()).filter(|_| plan.args.time_scale != Scale::FULL),
         profiles: profiles.collect(),
+        expect: plan.args.expect.clone(),
         listen: listen.to_string(),
         upstream: plan.upstream.to_string(),
         others: plan.others.iter().map(ToString::to_string).collect(),

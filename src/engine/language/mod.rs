@@ -3,6 +3,7 @@
 //!
 //! The one rule it keeps: one description for each key. The loader, its errors, the reference and `mishap check` read it.
 
+pub mod expected;
 pub mod params;
 pub mod words;
 
@@ -146,6 +147,8 @@ pub enum Kind {
     Condition(Asked),
     /// What an expectation counts.
     Expected,
+    /// What an expectation begins with.
+    Openings,
     /// `reverse`, `swap`, `shuffle` or a list of places.
     Order,
     /// The stream a block is moved to.
@@ -175,8 +178,6 @@ pub enum Asked {
     Switch,
     /// `until` and `when` of a fault: a unit is in hand.
     Unit,
-    /// `after` of an expectation.
-    Expectation,
 }
 
 /// What a condition or a fault must remember one by one is counted no further.
@@ -282,6 +283,7 @@ impl Kind {
                 "a condition: a duration, \"end\", \"never\", a selector, { fired = \"RULE\" } or a list".to_owned()
             }
             Self::Expected => "a selector, a list of them, { fired = \"RULE\" } or \"exit\"".to_owned(),
+            Self::Openings => "a duration, a selector, { fired = \"RULE\" } or a list".to_owned(),
             Self::Order => "reverse, swap, shuffle or a list such as [2, 1, 3]".to_owned(),
             Self::Target => "get, post, resume or a selector".to_owned(),
             Self::Json => "a value".to_owned(),

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::Spot;
 use crate::engine::condition::{Condition, Time};
+use crate::engine::expectation::{Opening, What};
 use crate::engine::fault::cut::Offset;
 use crate::engine::fault::moving::MoveTo;
 use crate::engine::fault::reorder::Order;
@@ -37,6 +38,8 @@ pub enum Datum {
     Offset(Offset),
     Selector(Box<Selector>),
     Condition(Condition),
+    Expected(What),
+    Openings(Vec<Opening>),
     Order(Order),
     Target(MoveTo),
     Set(Vec<(String, serde_json::Value)>),
@@ -129,6 +132,8 @@ typed! {
     offset: Offset -> Offset;
     selector: Selector -> Box<Selector>;
     condition: Condition -> Condition;
+    expected: Expected -> What;
+    openings: Openings -> Vec<Opening>;
     order: Order -> Order;
     target: Target -> MoveTo;
     set: Set -> Vec<(String, serde_json::Value)>;

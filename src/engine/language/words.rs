@@ -46,15 +46,7 @@ pub fn condition(it: &Condition) -> String {
 fn seen(it: &Seen) -> String {
     let ordinal = if it.nth > 1 { format!("number {} of ", it.nth) } else { String::new() };
     let next = if it.next { "a later " } else { "" };
-    let same = match it.same {
-        Same::Exchange => " of the same exchange",
-        Same::Call => " of the same JSON-RPC request",
-        Same::Owner => " of the same owner",
-        Same::Session => "",
-        Same::Run => " of any session",
-        Same::NotOwner => " of another owner",
-        Same::NotExchange => " of another exchange",
-    };
+    let same = same(it.same);
     let how = match it.leg {
         Some(Leg::Client) => "was seen by the client's leg",
         Some(Leg::Server) => "was seen by the server's leg",
@@ -62,6 +54,19 @@ fn seen(it: &Seen) -> String {
         Some(Leg::Both) | None => "has passed",
     };
     format!("{ordinal}{next}{}{same} {how}{}", selector(&it.selector), plus_text(it.plus.as_ref()))
+}
+
+/// How a point relates to another.
+pub(super) fn same(it: Same) -> &'static str {
+    match it {
+        Same::Exchange => " of the same exchange",
+        Same::Call => " of the same JSON-RPC request",
+        Same::Owner => " of the same owner",
+        Same::Session => "",
+        Same::Run => " of any session",
+        Same::NotOwner => " of another owner",
+        Same::NotExchange => " of another exchange",
+    }
 }
 
 fn plus_text(plus: Option<&Time>) -> String {

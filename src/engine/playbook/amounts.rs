@@ -116,7 +116,7 @@ fn it_opens_a_hold_of_the_end() {
 #[test]
 fn what_is_not_looked_at_otherwise_is_not_relayed_past_it() {
     let rules = vec![Rule { from: Some(bytes(1)), ..rule("r", at(At::Leave, "post"), delay(5)) }];
-    let mut play = Play::with(super::super::engine::Setup { rules, seed: 1, record: false });
+    let mut play = Play::with(super::super::engine::Setup { rules, seed: 1, ..super::super::engine::Setup::default() });
     play.calls("a", 1);
     assert!(!play.of("a").relayed);
     play.streams("a").data("a", &answer(1)).leaves("a");

@@ -78,7 +78,7 @@ fn scopes_of_each_rule_apart() {
     };
     let calm = once("calm", of(At::Request, "tools/call"), Scope::Session);
     let busy = once("busy", of(At::Request, "ping"), Scope::Exchange);
-    let mut play = Play::with(Setup { rules: vec![calm, busy], seed: 1, record: false });
+    let mut play = Play::with(Setup { rules: vec![calm, busy], seed: 1, ..Setup::default() });
     play.calls("a", 1).waits(1).answers("a", 1);
     for id in 10..11 + SCOPES as u64 {
         play.posts("ping", &format!(r#"{{"id":{id},"method":"ping"}}"#)).waits(1).answers("ping", id);

@@ -154,7 +154,7 @@ fn fates(seed: u64, order: &[u64]) -> Vec<(String, u64)> {
     let maybe = Trigger { probability: 0.5, ..Trigger::default() };
     let jitter = Fault::Delay(Delay { time: Time::Between(ms(1), ms(1000)), overtake: false });
     let rules = vec![Rule { trigger: maybe, ..rule("r", Selector { ..of(At::Request, "tools/call") }, jitter) }];
-    let mut play = Play::with(Setup { rules, seed, record: true });
+    let mut play = Play::with(Setup { rules, seed, record: true, ..Setup::default() });
     for id in order {
         play.calls(&format!("c{id}"), *id);
     }
@@ -186,7 +186,7 @@ fn decisions(seed: u64, traffic: &[(usize, u64)]) -> Vec<String> {
     let maybe = || Trigger { probability: 0.5, ..Trigger::default() };
     let points = [At::Request, At::Head, At::Block, At::End];
     let rules = points.map(|at| Rule { trigger: maybe(), ..rule(at.word(), Selector::any(at), jitter()) });
-    let mut play = Play::with(Setup { rules: rules.to_vec(), seed, record: true });
+    let mut play = Play::with(Setup { rules: rules.to_vec(), seed, record: true, ..Setup::default() });
     for session in ["A", "B", "C"] {
         play.sends(session, "POST", &[("mcp-session-id", session)], r#"{"id":0,"method":"initialize"}"#);
     }

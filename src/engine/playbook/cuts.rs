@@ -208,7 +208,7 @@ fn an_answer_that_a_cut_of_its_request_may_end_is_not_relayed_unseen() {
     for (when, ends_at) in [(None, 0), (Some(after(100)), 100)] {
         let fault = Fault::Cut(Cut { when, ..cut(Ending::Eof, Place::After) });
         let rules = vec![rule("cut", of(At::Request, "tools/call"), fault)];
-        let mut play = Play::with(Setup { rules, seed: 1, record: false });
+        let mut play = Play::with(Setup { rules, seed: 1, ..Setup::default() });
         play.calls("a", 1);
         assert!(!play.of("a").relayed);
         play.streams("a").data("a", &notification(1)).waits(ends_at);

@@ -105,7 +105,7 @@ fn the_server_of_a_lost_leave_goes_on_and_is_read_to_its_end() {
 #[test]
 fn an_answer_whose_leave_may_be_lost_is_not_relayed_unseen() {
     for (selector, relayed) in [(at(At::Leave, "post"), false), (at(At::Leave, "get"), true)] {
-        let setup = super::Setup { rules: vec![lose(selector)], seed: 1, record: false };
+        let setup = super::Setup { rules: vec![lose(selector)], seed: 1, ..super::Setup::default() };
         let mut play = Play::with(setup);
         play.calls("a", 1);
         assert_eq!(play.of("a").relayed, relayed);

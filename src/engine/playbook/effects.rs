@@ -87,7 +87,7 @@ fn a_cut_is_told_alike_with_and_without_a_journal() {
     let when = Some(seen(of(At::Request, "ping")));
     let told = |record, body: &[String], json: bool| {
         let rules = cutting(of(At::Head, "tools/call"), Cut { when: when.clone(), ..cut(Ending::Fin, Place::After) });
-        let mut play = Play::with(Setup { rules, seed: 1, record });
+        let mut play = Play::with(Setup { rules, seed: 1, record, ..Setup::default() });
         play.calls("a", 1);
         if json {
             play.head("a", 200, &[("content-type", "application/json"), ("content-length", "36")]);

@@ -101,7 +101,12 @@ fn a_shuffle_follows_the_seed() {
     let orders: Vec<String> = (0..20)
         .map(|seed| {
             let rules = vec![reorder(5, Order::Shuffle, false)];
-            let mut play = Play::with(super::super::engine::Setup { rules, seed, record: true });
+            let mut play = Play::with(super::super::engine::Setup {
+                rules,
+                seed,
+                record: true,
+                ..super::super::engine::Setup::default()
+            });
             play.calls("a", 1).streams("a").data("a", &(0..5).map(notification).collect::<String>());
             play.body("a").to_owned()
         })

@@ -30,7 +30,7 @@ fn outline(play: &Play) -> Vec<String> {
             // What comes behind a cut is heard of only while its leg is still open.
             Entry::Point(entry) if entry.fate == PointFate::Cut && entry.rules.is_empty() => None,
             Entry::Point(entry) => Some(format!("{} {:?} {:?} {:?}", entry.key, entry.fate, entry.left, entry.rules)),
-            Entry::Session(_) | Entry::Note(_) => None,
+            Entry::Session(_) | Entry::Note(_) | Entry::Expectation(_) => None,
         })
         .collect();
     lines.sort_unstable();
@@ -54,7 +54,7 @@ fn in_such_runs_every_fault_has_its_effect() {
     for _ in 0..2_000 {
         let (rules, steps) = runs.new_tree(&mut runner).expect("nothing is rejected").current();
         let names: Vec<&str> = rules.iter().map(|rule| rule.fault.word()).collect();
-        let (play, _) = run(Setup { rules, seed: 7, record: true }, &steps, None);
+        let (play, _) = run(Setup { rules, seed: 7, record: true, ..Setup::default() }, &steps, None);
         for (_, name) in play.engine.summary().rules.iter().zip(names).filter(|(tally, _)| tally.effective > 0) {
             without.remove(name);
         }
@@ -76,7 +76,7 @@ proptest! {
     ) {
         let holds = |rule: &Rule| matches!(&rule.fault, Fault::Hold(_));
         let all_hold = rules.iter().all(holds);
-        let (play, sent) = run(Setup { rules, seed: 7, record }, &steps, None);
+        let (play, sent) = run(Setup { rules, seed: 7, record, ..Setup::default() }, &steps, None);
         for (name, (body, ending)) in sent {
             prop_assert!(play.forwarded(&name), "{} was forwarded", name);
             prop_assert_eq!(play.body(&name), body);
@@ -94,7 +94,7 @@ proptest! {
         steps in prop::collection::vec(step(), 1..40),
         size in 1..9usize,
     ) {
-        let setup = Setup { rules, seed: 7, record: true };
+        let setup = Setup { rules, seed: 7, record: true, ..Setup::default() };
         let (whole, sent) = run(setup.clone(), &steps, None);
         let (split, _) = run(setup, &steps, Some(size));
         for name in sent.keys() {
@@ -111,7 +111,7 @@ proptest! {
         rules in rules(Sight::Far, any_fault(Sight::Far).boxed()),
         steps in prop::collection::vec(step(), 1..40),
     ) {
-        let (mut play, _) = run(Setup { rules, seed: 7, record: true }, &steps, None);
+        let (mut play, _) = run(Setup { rules, seed: 7, record: true, ..Setup::default() }, &steps, None);
         let open: Vec<ExchangeId> = play.engine.exchanges.keys().copied().collect();
         for exchange in open {
             play.feed(Event::Left { exchange, ending: Ending::Fin });
@@ -138,7 +138,7 @@ proptest! {
         steps in prop::collection::vec(step(), 1..40),
         seed in any::<u64>(),
     ) {
-        let setup = Setup { rules, seed, record: true };
+        let setup = Setup { rules, seed, record: true, ..Setup::default() };
         let ((one, _), (other, _)) = (run(setup.clone(), &steps, None), run(setup, &steps, None));
         prop_assert_eq!(one.told, other.told);
         prop_assert_eq!(one.entries, other.entries);
@@ -155,7 +155,7 @@ proptest! {
         };
         let has_a_pace = |rule: &Rule| matches!(&rule.fault, Fault::Buffer(_) | Fault::Throttle(_) | Fault::Reframe(_));
         let (paced, most) = (rules.iter().any(has_a_pace), if rules.iter().any(goes_elsewhere) { 3 } else { 1 });
-        let (play, _) = run(Setup { rules, seed: 7, record: true }, &steps, None);
+        let (play, _) = run(Setup { rules, seed: 7, record: true, ..Setup::default() }, &steps, None);
         for gate in play.gates() {
             prop_assert!(gate.held <= LIMIT * 1_000, "{:?}", gate);
         }
@@ -173,7 +173,7 @@ proptest! {
         steps in prop::collection::vec(step(), 1..40),
     ) {
         let number = |rule: &str| rule[1..].parse::<usize>().expect("a rule is called after its place");
-        let (play, _) = run(Setup { rules, seed: 7, record: true }, &steps, None);
+        let (play, _) = run(Setup { rules, seed: 7, record: true, ..Setup::default() }, &steps, None);
         // A head that a rule made in the place of another is called as that was.
         let named = |key: &str| play.points().filter(|point| point.key == key).count();
         for point in play.points().filter(|point| named(&point.key) == 1) {
@@ -209,7 +209,7 @@ proptest! {
         rules in rules(Sight::Far, any_fault(Sight::Far).boxed()),
         events in prop::collection::vec((0..9u8, 0..4u64, 0..24usize), 1..60),
     ) {
-        let mut play = Play::with(Setup { rules, seed: 7, record: true });
+        let mut play = Play::with(Setup { rules, seed: 7, record: true, ..Setup::default() });
         play.calls("a", 1).gets("b");
         for (what, number, n) in events {
             let exchange = ExchangeId(number);
@@ -245,7 +245,7 @@ proptest! {
         reads in any::<bool>(),
         size in prop::sample::select(vec![LANE_LIMIT / 16, LANE_LIMIT / 5, LANE_LIMIT / 2]),
     ) {
-        let mut play = Play::with(Setup { rules, seed: 7, record: false });
+        let mut play = Play::with(Setup { rules, seed: 7, ..Setup::default() });
         play.gets("get").streams("get");
         play.calls("a", 1);
         if !reads {

@@ -106,7 +106,7 @@ fn a_json_answer_passes_as_it_comes_and_is_one_block() {
 #[test]
 fn a_body_that_nobody_asks_about_is_relayed_unseen() {
     let rules = vec![rule("late", of(At::Request, "tools/call"), delay(5))];
-    let mut play = Play::with(Setup { rules, seed: 0, record: false });
+    let mut play = Play::with(Setup { rules, seed: 0, ..Setup::default() });
     play.calls("a", 1);
     assert!(!play.forwarded("a"));
     play.waits(5).streams("a").data("a", &answer(1)).ends("a");
@@ -145,7 +145,7 @@ fn a_json_answer_that_is_too_large_passes_as_it_comes() {
 #[test]
 fn events_that_came_together_and_leave_together_leave_in_one_write() {
     let rules = vec![rule("r", at(At::Block, "post"), delay(0))];
-    let mut play = Play::with(Setup { rules, seed: 0, record: false });
+    let mut play = Play::with(Setup { rules, seed: 0, ..Setup::default() });
     let events = [notification(1), notification(2), notification(3)].concat();
     play.calls("a", 1).streams("a").data("a", &events);
     assert_eq!((play.body("a"), play.of("a").writes), (&*events, 1));
@@ -196,7 +196,7 @@ fn a_request_beyond_the_peek_cap_is_matched_by_its_head_only() {
     use super::super::event::{Command, Moment};
     use super::super::event::{ConnId, Event, ExchangeId, RequestBody, RequestHead};
     let rules = vec![rule("r", of(At::Request, "*"), hold(after(5)))];
-    let mut engine = Engine::new(Setup { rules, seed: 0, record: true });
+    let mut engine = Engine::new(Setup { rules, record: true, ..Setup::default() });
     let head = RequestHead { method: "POST".into(), target: "/mcp".into(), headers: vec![] };
     let exchange = ExchangeId(1);
     engine.on(Moment::default(), Event::RequestHead { exchange, conn: ConnId(1), reused: false, head });

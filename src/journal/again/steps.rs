@@ -41,7 +41,7 @@ pub(super) fn steps<'a>(entries: &[&'a Entry]) -> BTreeMap<u64, Step<'a>> {
         match entry {
             Entry::Gate(gate) => _ = steps.entry(gate.seq).or_insert(Step::Noted(gate.at)),
             Entry::Decision(made) => _ = steps.entry(made.seq).or_insert(Step::Noted(made.at)),
-            Entry::Point(_) | Entry::Session(_) | Entry::Note(_) => {}
+            Entry::Point(_) | Entry::Session(_) | Entry::Note(_) | Entry::Expectation(_) => {}
         }
     }
     for point in points() {

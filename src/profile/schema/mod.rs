@@ -6,7 +6,9 @@ mod tables;
 
 pub use published::json_schema;
 pub(super) use tables::MESSAGES;
-pub use tables::{EXPECT, FILE, FIRED, GATHERED, MESSAGE, OWNER, RULE, SEEN, SELECTOR, VARIABLE, WAIT};
+pub use tables::{
+    COUNTED, EXPECT, FILE, FIRED, GATHERED, MESSAGE, OPENED, OWNER, RULE, SEEN, SELECTOR, VARIABLE, WAIT,
+};
 
 pub use crate::engine::fault::{FAULTS, FaultTable, fault};
 pub use crate::engine::language::{Asked, Field, Kind, Need, at_word, field};

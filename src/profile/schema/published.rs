@@ -6,8 +6,8 @@
 use serde_json::{Map, Value, json};
 
 use super::{
-    Asked, EXPECT, FAULTS, FILE, FIRED, FaultTable, Field, GATHERED, Kind, MESSAGE, Need, OWNER, RULE, SEEN, SELECTOR,
-    VARIABLE, WAIT,
+    Asked, COUNTED, EXPECT, FAULTS, FILE, FIRED, FaultTable, Field, GATHERED, Kind, MESSAGE, Need, OPENED, OWNER, RULE,
+    SEEN, SELECTOR, VARIABLE, WAIT,
 };
 use crate::profile::tree::parse_value;
 
@@ -48,7 +48,8 @@ fn definitions() -> Value {
         "message": object(&[&MESSAGE]),
         "switch": condition("switch", Asked::Switch),
         "condition": condition("condition", Asked::Unit),
-        "expected": condition("expected", Asked::Expectation),
+        "counted": with_point(object(&[&SELECTOR, &COUNTED])),
+        "opening": opening(),
     })
 }
 
@@ -91,6 +92,20 @@ fn condition(name: &str, asked: Asked) -> Value {
         forms.push(object(&[&GATHERED]));
     }
     filled(json!({ "anyOf": forms }))
+}
+
+/// What an expectation begins with.
+fn opening() -> Value {
+    let mut time = object(&[&WAIT[..1]]);
+    time["required"] = json!(["plus"]);
+    let itself = json!({ "$ref": "#/$defs/opening" });
+    filled(json!({ "anyOf": [
+        pattern(DURATION),
+        json!({ "type": "array", "minItems": 1, "items": itself }),
+        with_point(object(&[&SELECTOR, &OPENED])),
+        object(&[&FIRED]),
+        time,
+    ] }))
 }
 
 /// A selector names its point, or has a field that only a block has.
@@ -158,8 +173,10 @@ fn value(kind: &Kind) -> Value {
         Kind::Selector => refer("selector"),
         Kind::Condition(Asked::Switch) => refer("switch"),
         Kind::Condition(Asked::Unit) => refer("condition"),
-        Kind::Condition(Asked::Expectation) => refer("expected"),
-        Kind::Expected => json!({ "anyOf": [{ "const": "exit" }, refer("expected")] }),
+        Kind::Openings => refer("opening"),
+        Kind::Expected => {
+            json!({ "anyOf": [{ "const": "exit" }, one_or_list(&refer("counted")), object(&[&FIRED[..1]])] })
+        }
         Kind::Order => json!({ "anyOf": [{ "enum": ["reverse", "swap", "shuffle"] }, one_or_list(&ordinal())] }),
         Kind::Target => json!({ "anyOf": [{ "enum": ["get", "post", "resume"] }, object(&[&SELECTOR])] }),
         Kind::Json => json!({}),

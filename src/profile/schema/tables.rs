@@ -144,17 +144,48 @@ pub static WAIT: [Field; 4] = [
 ];
 
 /// An expectation.
-pub static EXPECT: [Field; 7] = [
+pub static EXPECT: [Field; 9] = [
     field("name", Kind::Text, Need::Required, "for the verdict"),
+    field("if", Kind::Values, Need::Optional, "leave it out unless these variables have one of these values"),
     field("match", Kind::Expected, Need::Optional, "what is counted"),
-    field(
-        "that",
-        Kind::Word(&["settled", "resume-id", "no-repeat", "closed"]),
-        Need::Optional,
-        "a named check, in place of match",
-    ),
-    field("after", Kind::Condition(Asked::Expectation), Need::Optional, "for each time this comes true (the start)"),
+    field("that", Kind::Word(CHECKS), Need::Optional, "a named check, in place of match"),
+    field("after", Kind::Openings, Need::Optional, "for each time this comes true (the start of the scope)"),
     field("count", Kind::Count, Need::Default("\">=1\""), "how many"),
     field("within", Kind::Duration, Need::Optional, "how soon (the end of the run)"),
-    field("scope", Kind::Word(&["session", "run"]), Need::Default("\"session\""), "what one verdict is about"),
+    field("per", Kind::Duration, Need::Optional, "a most is for any length of time like this (for all of it)"),
+    field("scope", Kind::Word(&["session", "run"]), Need::Default("\"session\""), "where it begins anew"),
+];
+
+/// The named checks of an expectation.
+const CHECKS: &[&str] = &[
+    "settled",
+    "resume-id",
+    "no-repeat",
+    "closed",
+    "connections-closed",
+    "one-initialize",
+    "gets",
+    "resumed",
+    "leave-seen",
+    "no-late-cancel",
+    "no-lost-request",
+];
+
+/// What a selector in an expectation's `match` adds.
+pub static COUNTED: [Field; 2] = [
+    field("leg", Kind::Word(&["client", "server"]), Need::Default("\"client\""), "on which leg it is seen"),
+    field(
+        "same",
+        Kind::Word(&["exchange", "call", "owner", "session", "run", "!owner", "!exchange"]),
+        Need::Optional,
+        "how it relates to the point that made `after` true (the scope)",
+    ),
+];
+
+/// What a selector in an expectation's `after` adds.
+pub static OPENED: [Field; 4] = [
+    field("leg", Kind::Word(&["client", "server"]), Need::Default("\"client\""), "on which leg it is seen"),
+    field("same", Kind::Word(&["session", "run"]), Need::Optional, "through what `nth` counts (the scope)"),
+    field("nth", Kind::Int(1, MOST), Need::Optional, "only the k-th such point (each)"),
+    field("plus", Kind::Time, Need::Optional, "so much later"),
 ];

@@ -53,6 +53,27 @@ fn a_run_is_a_suite_and_its_command_and_each_rule_a_case() {
 }
 
 #[test]
+fn each_expectation_is_a_case_and_one_that_had_no_chance_is_skipped() {
+    let state = |name: &str, state| ExpectationLine { name: name.to_owned(), state, ..ExpectationLine::default() };
+    let (name, mut ran) = passed("late");
+    ran.verdict.rules = vec![rule("p/a", 1, false)];
+    ran.verdict.expectations = vec![
+        state("p/a", ExpectationState::Failed),
+        state("p/b", ExpectationState::Held),
+        state("p/c", ExpectationState::Vacuous),
+    ];
+    ran.verdict.reasons = vec![about("expectation", "p/a", true)];
+    let text = junit(&several(&[(name, ran)], &[]));
+    let document = Document::parse(&text).expect("it is well-formed");
+    let inside = |case: &str| {
+        let node = find(&document, "testcase", case).first_element_child();
+        node.map(|node| node.tag_name().name().to_owned())
+    };
+    let cases = ["rule p/a", "expectation p/a", "expectation p/b", "expectation p/c"].map(inside);
+    assert_eq!(cases, [None, Some("failure".to_owned()), None, Some("skipped".to_owned())]);
+}
+
+#[test]
 fn what_does_not_count_or_is_known_is_skipped_and_what_mishap_could_not_do_is_an_error() {
     let (name, mut ran) = failed("a", "command", 9);
     ran.header.command = vec!["npm".to_owned()];

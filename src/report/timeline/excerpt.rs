@@ -62,7 +62,7 @@ impl<'a> Matters<'a> {
                 Opened::By(key) | Opened::Already(key) => Some(&**key),
                 Opened::Limit | Opened::Vacuous | Opened::Left | Opened::RunEnded => None,
             },
-            Entry::Point(_) | Entry::Decision(_) | Entry::Note(_) | Entry::Session(_) => None,
+            Entry::Point(_) | Entry::Decision(_) | Entry::Note(_) | Entry::Session(_) | Entry::Expectation(_) => None,
         });
         let points: BTreeSet<&str> = points.collect();
         Self { exchanges: points.iter().map(|key| exchange_of(key)).collect(), points }
@@ -72,7 +72,12 @@ impl<'a> Matters<'a> {
     fn points(&self, entries: &[Entry]) -> BTreeSet<u64> {
         let points = entries.iter().filter_map(|entry| match entry {
             Entry::Point(point) if self.keeps(point) => Some(point.seq),
-            Entry::Point(_) | Entry::Decision(_) | Entry::Gate(_) | Entry::Note(_) | Entry::Session(_) => None,
+            Entry::Point(_)
+            | Entry::Decision(_)
+            | Entry::Gate(_)
+            | Entry::Note(_)
+            | Entry::Session(_)
+            | Entry::Expectation(_) => None,
         });
         points.collect()
     }

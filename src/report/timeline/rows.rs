@@ -8,7 +8,8 @@ use super::labels::{Labels, exchange_of};
 use super::lanes::{Arrow, Mark, Row};
 use super::order::{Order, behind, made_here};
 use crate::engine::record::{
-    DecisionEntry, Entry, GateEntry, NoteEntry, Opened, PartyEntry, PointEntry, PointFate, SessionEntry,
+    DecisionEntry, Entry, ExpectationEntry, GateEntry, NoteEntry, Opened, PartyEntry, PointEntry, PointFate,
+    SessionEntry,
 };
 use crate::report::words::span;
 
@@ -21,6 +22,7 @@ pub(super) fn rows(entries: &[&Entry]) -> Vec<Row> {
     rows.extend(entries.iter().filter_map(|entry| match entry {
         Entry::Note(NoteEntry { seq, at, text }) => Some(aside(*seq, *at, format!("note: {text}"))),
         Entry::Session(session) => Some(aside(session.seq, session.at, parties(session))),
+        Entry::Expectation(failed) => Some(aside(failed.seq, failed.at, journal.not_met(failed))),
         Entry::Point(_) | Entry::Decision(_) | Entry::Gate(_) => None,
     }));
     rows.sort_by_key(|row| row.seq);
@@ -53,7 +55,7 @@ impl<'a> Journal<'a> {
                 Entry::Point(point) => points.push(point),
                 Entry::Decision(made) if made.fired => _ = fired.insert((&*made.key, &*made.rule), made),
                 Entry::Gate(gate) => _ = gates.insert((&*gate.key, &*gate.rule), gate),
-                Entry::Decision(_) | Entry::Note(_) | Entry::Session(_) => {}
+                Entry::Decision(_) | Entry::Note(_) | Entry::Session(_) | Entry::Expectation(_) => {}
             }
         }
         points.sort_by_key(|point| point.seq);
@@ -183,6 +185,12 @@ impl<'a> Journal<'a> {
                 done => format!("{name}: {done}"),
             },
         }
+    }
+
+    fn not_met(&self, failed: &ExpectationEntry) -> String {
+        let after = failed.after.as_ref().map(|key| format!(", asked after {}", unbroken(&self.labels.point(key))));
+        let what = failed.what.as_ref().map_or_else(|| format!("saw {}", failed.seen), Clone::clone);
+        format!("not met: {}: {what}{}", failed.name, after.unwrap_or_default())
     }
 
     fn opened(&self, gate: &GateEntry) -> String {

@@ -6,6 +6,7 @@ use crate::engine::record::{
     SessionEntry,
 };
 use crate::engine::rpc::Id;
+use crate::journal::ExpectationLine;
 use crate::proxy::MARKER;
 
 mod doing;
@@ -346,17 +347,18 @@ fn notes_parties_and_losses_are_in_it() {
 #[test]
 fn the_verdict_stands_at_the_end() {
     let rule = RuleLine { name: "p/a".to_owned(), matched: 2, fired: 1, ..RuleLine::default() };
+    let met = ExpectationLine { name: "p/e".to_owned(), why: "a call".to_owned(), checked: 1, ..Default::default() };
     let line = VerdictLine {
         exit: 4,
         why: "so".to_owned(),
         rules: vec![rule],
         gates: vec!["p/a: 1".to_owned()],
         effects: vec!["p/a: cut GET".to_owned()],
+        expectations: vec![met],
         ..VerdictLine::default()
     };
     let text = timeline(&[Line::Verdict(line), Line::Closed(Footer::default())]);
-    let expected =
-        "\nverdict\n  p/a: matched 2, fired 1, effective 0\n  gate p/a: 1\n  did  p/a: cut GET\n  exit 4: so\n";
+    let expected = "\nverdict\n  p/a: matched 2, fired 1, effective 0\n  gate p/a: 1\n  did  p/a: cut GET\n  expect p/e: held, 1 time: a call\n  exit 4: so\n";
     assert!(text.ends_with(expected), "{text}");
 }
 

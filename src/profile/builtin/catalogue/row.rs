@@ -114,6 +114,7 @@ pub(super) fn profile(line: &str) -> Result<Vec<Rule>, Vec<Problem>> {
 /// A profile of one's own, without the line that says `version = 1`; a slip that `check` would warn of is an error here.
 pub(super) fn own(text: &str) -> Result<Vec<Rule>, Vec<Problem>> {
     let text = format!("version = 1\n{text}");
-    let (_, rules, doubts) = read_profile(&Use::plain("own.toml"), "own", &text, Scale::FULL)?;
-    if doubts.is_empty() { Ok(rules) } else { Err(doubts.into_iter().map(|doubt| doubt.problem).collect()) }
+    let (_, parts) = read_profile(&Use::plain("own.toml"), "own", &text, Scale::FULL)?;
+    let doubts = parts.doubts;
+    if doubts.is_empty() { Ok(parts.rules) } else { Err(doubts.into_iter().map(|doubt| doubt.problem).collect()) }
 }
