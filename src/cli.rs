@@ -54,6 +54,8 @@ pub enum Command {
     Report(ReportArgs),
     /// Show three bugs with a small server and client of its own.
     Demo(DemoArgs),
+    /// Say whether a run is up: exit 0 and its URL, or exit 1.
+    Health(HealthArgs),
     /// Print a script that completes the command line in a shell.
     Completions(CompletionsArgs),
     /// Print the manual page, or write one for each subcommand.
@@ -203,6 +205,16 @@ pub struct ReportArgs {
     /// A file written by `mishap run --journal`; also one that was torn by a crash. `-` is stdin.
     #[arg(value_name = "JOURNAL")]
     pub journal: PathBuf,
+}
+
+/// `mishap health`.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "Example:\n  mishap run -u http://127.0.0.1:3000/mcp --ready-file mishap.ready &\n  \
+                        mishap health mishap.ready")]
+pub struct HealthArgs {
+    /// The file given to `mishap run --ready-file`, which is there while the run is ready.
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
 }
 
 /// `mishap completions`.

@@ -285,6 +285,25 @@ mod tests {
     }
 
     #[test]
+    fn health_says_whether_a_run_is_ready_and_touches_no_connection() {
+        let scratch = Scratch::new();
+        let ready = scratch.path("ready").to_string_lossy().into_owned();
+        let health = || Mishap::run(&["health", &ready]);
+        assert_eq!(health().code, 1, "nothing runs yet");
+        let journal = scratch.path("journal").to_string_lossy().into_owned();
+        let mut mishap = Mishap::start(&["run", "-u", &url(), "--ready-file", &ready, "--journal", &journal]);
+        let printed = mishap.line();
+        let asked = health();
+        assert_eq!((asked.code, asked.stdout), (0, format!("{printed}\n")));
+        mishap.finish();
+        let after = health();
+        assert_eq!(after.code, 1);
+        assert!(after.last().starts_with(&format!("mishap: exit 1: not ready: {ready}: ")), "{}", after.stderr);
+        let text = std::fs::read_to_string(journal).expect("there is a journal");
+        assert!(!text.contains("\"connect\""), "{text}");
+    }
+
+    #[test]
     fn one_that_cannot_be_written_ends_the_run_before_anything_is_started() {
         let scratch = Scratch::new();
         let folder = scratch.path("");

@@ -11,6 +11,8 @@ mod answers_cross;
 mod cells;
 #[path = "sdk/conformance.rs"]
 mod conformance;
+#[path = "sdk/examples.rs"]
+mod examples;
 #[path = "sdk/get_late_by.rs"]
 mod get_late_by;
 #[path = "sdk/get_opens_late.rs"]

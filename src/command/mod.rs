@@ -5,6 +5,7 @@
 
 pub mod check;
 pub mod demo;
+pub mod health;
 pub mod profiles;
 pub mod report;
 pub mod run;
@@ -67,6 +68,7 @@ fn dispatch(cli: Cli, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Ex
         Command::Schema(_) => schema::run(out),
         Command::Report(args) => report::run(&args, out),
         Command::Demo(args) => demo::run(&args, out, err),
+        Command::Health(args) => health::run(&args, out),
         Command::Completions(args) => shell::completions(&args, out),
         Command::Man(args) => shell::man(&args, out),
     }
