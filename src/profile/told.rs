@@ -25,6 +25,7 @@ fn did_with(text: &str, story: impl FnOnce(&mut Play)) -> Vec<String> {
 const CALL: &str = "match = { stream = \"post\", method = \"tools/call\", at = \"request\" }\n";
 const HEAD: &str = "match = { stream = \"post\", method = \"tools/call\", at = \"head\" }\n";
 const ANSWER: &str = "match = { stream = \"post\", message = \"answer\" }\n";
+const BLOCK: &str = "match = { stream = \"post\", at = \"block\" }\n";
 const POST: &str = "own/r: answered POST tools/call id 1 with";
 
 #[test]
@@ -106,6 +107,9 @@ fn a_body_in_other_pieces_or_another_form_is_told_once_with_how_much() {
     assert_eq!(reframed("{ coalesce = 3 }"), [format!("{answer} events together 1 time")]);
     let all = format!("{HEAD}reframe = {{ split = [1, 2], newline = \"crlf\" }}");
     assert_eq!(did(&all, both), [format!("{answer} parted at 2 places, 2 units in another form")]);
+    let cut = |play: &mut Play| _ = play.calls("a", 1).streams("a").data("a", &notification(1)).leaves("a");
+    let late = format!("{HEAD}reframe.newline = \"crlf\"\n[[rule]]\nname = \"hold\"\n{BLOCK}hold = \"1s\"");
+    assert_eq!(did(&late, cut), [""; 0], "it never left");
     let padded = did(&format!("{CALL}reframe = {{ pad = 200 }}"), both);
     assert_eq!(padded, ["own/r: reframed POST tools/call id 1: its request 1 unit in another form"]);
 }

@@ -7,6 +7,7 @@ use crate::engine::decide::micros;
 use crate::engine::engine::Engine;
 use crate::engine::event::{Ending, ExchangeId, Fate, Inside, Moment};
 use crate::engine::exchange::{Exchange, ServerLeg};
+use crate::engine::fault::Fault;
 use crate::engine::leave::{Flight, Job};
 use crate::engine::notebook::full_key;
 use crate::engine::plan::Plan;
@@ -14,7 +15,7 @@ use crate::engine::record::{OwnerEntry, PointFate, RpcEntry};
 use crate::engine::rpc::Kind;
 use crate::engine::selector::{At, Stream};
 use crate::engine::sse::BlockKind;
-use crate::engine::unit::Point;
+use crate::engine::unit::{LaneId, Point};
 
 /// How many effects are kept for the verdict; of more only the number is.
 const EFFECTS: usize = 10_000;
@@ -67,6 +68,20 @@ impl Engine {
             }
         }
         self.tell_made(&plan, outcome);
+        self.sum_shaped(&plan, outcome);
+    }
+
+    /// A unit in another form has left; one that was kept from it is none.
+    fn sum_shaped(&mut self, plan: &Plan, outcome: &Outcome<'_>) {
+        let Outcome { point, fate, on, .. } = outcome;
+        let passed = matches!(fate, PointFate::Passed | PointFate::Moved);
+        let Some(id) = on.or(point.exchange).filter(|_| passed) else { return };
+        let lane = if point.at == At::Request { LaneId::Up(id) } else { LaneId::Down(id) };
+        for rule in &point.changed {
+            if matches!(plan.rules[*rule].rule.fault, Fault::Reframe(_)) {
+                self.sum(lane, *rule, |sum| sum.shaped += 1);
+            }
+        }
     }
 
     /// What a rule made has left: that is its effect, once for all that it made when it fired.

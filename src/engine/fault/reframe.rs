@@ -294,13 +294,13 @@ impl Engine {
         if all && reframe.shapes() {
             self.outlet(*lane).into_iter().for_each(|outlet| outlet.shapes.push((rule, point.seq)));
         } else if self.shape(rule, parcel) {
-            self.has_shaped(rule, *lane, point.seq);
+            self.has_shaped(rule, parcel, point.seq);
         }
     }
 
-    fn has_shaped(&mut self, rule: usize, lane: LaneId, firing: u64) {
+    fn has_shaped(&mut self, rule: usize, parcel: &mut Parcel, firing: u64) {
         self.effective_once(rule, firing);
-        self.sum(lane, rule, |sum| sum.shaped += 1);
+        parcel.points.iter_mut().for_each(|(_, point)| point.changed.push(rule));
     }
 
     /// Gives each event that goes this way the form which rules about the whole body want.
@@ -308,7 +308,7 @@ impl Engine {
         let outlet = self.lane_of(lane).and_then(|lane| lane.outlet.as_ref());
         for (rule, firing) in outlet.map(|outlet| outlet.shapes.clone()).into_iter().flatten() {
             if self.shape(rule, parcel) {
-                self.has_shaped(rule, lane, firing);
+                self.has_shaped(rule, parcel, firing);
             }
         }
     }
