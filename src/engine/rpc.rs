@@ -5,14 +5,15 @@
 
 #[cfg(test)]
 mod tests;
+mod way;
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::fmt;
 
 use bytes::Bytes;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
+use way::Way;
 
 /// A JSON-RPC id; it keeps its type: `1` is not `"1"` (rule R10).
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -179,20 +180,21 @@ pub(super) fn elements(json: &Bytes) -> Vec<Option<Message>> {
     if !is_batch(json) {
         return vec![read(json, json)];
     }
-    let elements: Vec<&RawValue> = serde_json::from_slice(json).unwrap_or_default();
-    elements.into_iter().map(|element| read(json, element.get().as_bytes())).collect()
+    texts(json).into_iter().map(|element| read(json, element.get().as_bytes())).collect()
 }
 
 /// The id of each element of a batch, or of the one message, whatever it is; null where there is none.
 pub(super) fn ids(json: &Bytes) -> Vec<serde_json::Value> {
-    let one: &RawValue = match serde_json::from_slice(json) {
-        Ok(one) => one,
-        Err(_) => return Vec::new(),
-    };
-    let elements: Vec<&RawValue> =
-        if is_batch(json) { serde_json::from_slice(json).unwrap_or_default() } else { vec![one] };
-    let id = |element: &RawValue| serde_json::from_str(member(element.get().as_bytes(), "id")?.get()).ok();
-    elements.into_iter().map(|element| id(element).unwrap_or_default()).collect()
+    let id = |text: &RawValue| serde_json::from_str(member(text.get().as_bytes(), "id")?.get()).ok();
+    texts(json).into_iter().map(|text| id(text).unwrap_or_default()).collect()
+}
+
+/// The JSON text of each element of a batch, or of the one message; none if it is no JSON.
+pub(super) fn texts(json: &Bytes) -> Vec<&RawValue> {
+    if is_batch(json) {
+        return serde_json::from_slice(json).unwrap_or_default();
+    }
+    serde_json::from_slice(json).map(|one| vec![one]).unwrap_or_default()
 }
 
 /// Whether the JSON text is an array.
@@ -235,29 +237,14 @@ fn read(source: &Bytes, json: &[u8]) -> Option<Message> {
 /// The value at a JSON pointer (RFC 6901) in a JSON text.
 #[must_use]
 pub fn pointer<'a>(json: &'a [u8], pointer: &str) -> Option<&'a RawValue> {
-    let mut value: &RawValue = serde_json::from_slice(json).ok()?;
-    for token in pointer.split('/').skip(1) {
-        let token = token.replace("~1", "/").replace("~0", "~");
-        value = step(value.get().as_bytes(), &token)?;
-    }
-    Some(value)
-}
-
-fn step<'a>(json: &'a [u8], token: &str) -> Option<&'a RawValue> {
-    if is_batch(json) {
-        let elements: Vec<&RawValue> = serde_json::from_slice(json).ok()?;
-        return elements.get(token.parse::<usize>().ok()?).copied();
-    }
-    member(json, token)
+    let tokens: Vec<String> =
+        pointer.split('/').skip(1).map(|token| token.replace("~1", "/").replace("~0", "~")).collect();
+    Way(&tokens).through(json)
 }
 
 /// One member of an object; the last, if its name is there twice.
 fn member<'a>(json: &'a [u8], name: &str) -> Option<&'a RawValue> {
-    if json.first() != Some(&b'{') {
-        return None;
-    }
-    let mut members: BTreeMap<Cow<'_, str>, &RawValue> = serde_json::from_slice(json).ok()?;
-    members.remove(name)
+    if json.first() == Some(&b'{') { Way(&[name]).through(json) } else { None }
 }
 
 /// The text that a glob is compared with: that of a string, the JSON text of a number or boolean (rule R10).

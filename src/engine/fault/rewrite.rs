@@ -6,8 +6,6 @@ mod head;
 mod message;
 mod telling;
 
-pub(in crate::engine) use message::set;
-
 use serde_json::Value;
 
 use crate::engine::effects::{Did, Outcome};

@@ -83,6 +83,29 @@ fn a_renamed_request_may_be_answered_on_a_resume_and_is_cancelled_under_its_new_
 }
 
 #[test]
+fn what_is_named_by_its_asker_keeps_its_text_but_for_the_id() {
+    let pretty = "{\n  \"result\" : { \"n\": 1.50, \"id\": \"1\" },\n  \"id\" : \"1\"\n}";
+    for (json, body) in [(true, pretty.to_owned()), (false, pretty.replace('\n', " "))] {
+        let mut play = Play::new(vec![renaming(of(At::Request, "tools/call"), NewId::Text)]);
+        play.posts("a", CALL_1);
+        if json {
+            play.head("a", 200, &[("content-type", "application/json")]).data("a", pretty).ends("a");
+        } else {
+            play.streams("a").data("a", &format!("data: {}\n\n", pretty.replace('\n', "\ndata: ")));
+        }
+        let named = body.replace("\"id\" : \"1\"", "\"id\" : 1");
+        assert_eq!(play.body("a"), if json { named } else { format!("data: {named}\n\n") });
+    }
+}
+
+#[test]
+fn an_answer_without_an_id_gets_that_of_its_asker() {
+    let mut play = Play::new(vec![null(of(At::Request, "tools/call"))]);
+    play.posts("a", CALL_1).streams("a").data("a", "data: {\"error\":{\"code\":1}}\n\n");
+    assert_eq!(play.body("a"), "data: {\"id\":1,\"error\":{\"code\":1}}\n\n");
+}
+
+#[test]
 fn in_a_batch_each_answer_finds_its_asker() {
     let first = Selector { params: vec![("/name".to_owned(), glob("a").unwrap())], ..of(At::Request, "tools/call") };
     let mut play = Play::new(vec![renaming(first, NewId::Value(json!("x")))]);

@@ -56,6 +56,24 @@ fn what_is_no_message_is_none() {
 }
 
 #[test]
+fn a_pointer_finds_the_text_as_it_stands_and_of_a_name_that_is_there_twice_the_last() {
+    for (json, at, found) in [
+        (r#"{"a":1,"b":[1],"a": 2 }"#, "/a", Some("2")),
+        (r#"{"a":7,"a":-7,"a":1e99,"a":"s","a":true,"a":null,"a":[],"a":{"b":1.50}}"#, "/a/b", Some("1.50")),
+        (r#"{"a":{"b":1},"a":7}"#, "/a/b", None),
+        (r#"{"\u0061":[{ "x" : -1e3 }]}"#, "/a/0", Some(r#"{ "x" : -1e3 }"#)),
+        (r#"{"a":null}"#, "/a", Some("null")),
+        (r#"{"a":[null,"s",true,1]}"#, "/a/1/x", None),
+        ("[1,2]", "/1", Some("2")),
+        ("[1,2] x", "/1", None),
+        ("7", "", Some("7")),
+        (r#"{"a":1,"b":}"#, "/a", None),
+    ] {
+        assert_eq!(pointer(json.as_bytes(), at).map(RawValue::get), found, "{json} {at}");
+    }
+}
+
+#[test]
 fn a_pointer_reaches_into_objects_and_arrays_and_unescapes() {
     let json = br#"{"a":{"b/c":[1,{"~":true}]},"s":"x"}"#;
     let text = |at: &str| pointer(json, at).and_then(text_of).map(Cow::into_owned);

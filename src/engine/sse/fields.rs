@@ -112,7 +112,8 @@ fn kind(event: Option<&[u8]>, data: Option<&[u8]>, id: bool, retry: bool) -> Blo
     }
 }
 
-/// The same block with other data, on one line in the place of the first; every other field keeps its bytes.
+/// The same block with other data, on one line in the place of the first; every other field keeps its bytes. What ends a
+/// line in JSON is no more than a space.
 #[must_use]
 pub fn with_data(block: &Bytes, data: &[u8]) -> Bytes {
     let mut out = BytesMut::with_capacity(block.len() + data.len());
@@ -129,7 +130,7 @@ pub fn with_data(block: &Bytes, data: &[u8]) -> Bytes {
             if !text.contains(&b':') {
                 out.put_u8(b':');
             }
-            out.extend_from_slice(data);
+            out.extend(data.iter().map(|byte| if matches!(byte, b'\r' | b'\n') { b' ' } else { *byte }));
             out.extend_from_slice(&block[line.end..line.next]);
         }
     }

@@ -78,7 +78,7 @@ fn tokens(pointer: &str) -> impl Iterator<Item = String> {
 }
 
 /// Puts a value at a JSON pointer; objects that are missing on the way are made, arrays are not made longer.
-pub(in crate::engine) fn set(root: &mut Value, pointer: &str, value: Value) {
+fn set(root: &mut Value, pointer: &str, value: Value) {
     let mut place = root;
     for token in tokens(pointer) {
         if let Value::Array(elements) = place {
