@@ -118,8 +118,12 @@ pub struct RunArgs {
     /// Write what crossed and what was decided to this file (NDJSON; see `mishap report`).
     #[arg(long, value_name = "FILE")]
     pub journal: Option<PathBuf>,
+    /// Write the bodies that cross into this folder, beside the journal: each in a file that is called like the hash of its point.
+    /// They are whatever was sent, secrets too; the folder is made for you alone (mode 0700).
+    #[arg(long, value_name = "DIR", requires = "journal")]
+    pub bodies: Option<PathBuf>,
     /// Keep only the newest of the journal, in at most so many bytes (64KiB or more): FILE and, before it, FILE.1. For runs
-    /// without an end.
+    /// without an end. Of --bodies the newest are kept in as many bytes.
     #[arg(long, value_name = "SIZE", requires = "journal", value_parser = journal_max)]
     pub journal_max: Option<u64>,
     /// The kinds of reasons that fail the run: rule, vacuous, gate, hang, expectation, finding, notice; or none. The others

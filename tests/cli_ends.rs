@@ -14,6 +14,7 @@ mod tests {
     use std::os::unix::process::CommandExt as _;
     use std::process::{Command, Stdio};
 
+    use mishap::engine::hash::digest;
     use rustix::process::{Pid, Signal, kill_process};
 
     use crate::cli_support::{answering, connect, post};
@@ -261,6 +262,28 @@ mod tests {
             assert!(drawn.contains(expected), "{expected:?} is missing:\n{drawn}");
         }
         assert!(!drawn.contains("ping id 1 "), "it is kept no more:\n{drawn}");
+    }
+
+    #[test]
+    fn bodies_are_kept_beside_the_journal_under_the_hashes_of_its_points_for_the_user_alone() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let scratch = Scratch::new();
+        let (journal, bodies) = (scratch.file("run.ndjson", ""), scratch.path("bodies"));
+        let words =
+            ["run", "-u", &url(), "--journal", &journal, "--bodies", bodies.to_str().expect("the path is text")];
+        let mut mishap = Mishap::start(&words);
+        post(&mishap.line(), PING);
+        let ended = mishap.finish();
+        assert!(ended.stderr.contains(&format!("; bodies in {}\n", bodies.display())), "{}", ended.stderr);
+        let mode = |path: &std::path::Path| std::fs::metadata(path).expect("it is there").permissions().mode() & 0o777;
+        let kept = |body: &str| {
+            let file = bodies.join(digest(body.as_bytes()));
+            assert_eq!((std::fs::read_to_string(&file).expect("it is kept"), mode(&file)), (body.to_owned(), 0o600));
+            std::fs::read_to_string(&journal).expect("it is there").contains(&digest(body.as_bytes()))
+        };
+        assert!(kept(PING) && kept(ANSWER));
+        assert_eq!(mode(&bodies), 0o700);
+        assert_eq!(std::fs::read_dir(&bodies).expect("it is there").count(), 2);
     }
 
     // === Where it is ===

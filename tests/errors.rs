@@ -145,6 +145,14 @@ mod tests {
     }
 
     #[test]
+    fn a_folder_for_bodies_that_cannot_be_made_is_named_before_anything_is_started() {
+        let scratch = Scratch::new();
+        let (journal, row) = (scratch.file("run.ndjson", ""), row("a folder for bodies that cannot be made"));
+        let bodies = format!("{journal}/bodies");
+        never_begins(&row, &["run", "-u", SOMEWHERE, "--journal", &journal, "--bodies", &bodies]);
+    }
+
+    #[test]
     fn a_journal_of_another_run_is_left_alone() {
         let scratch = Scratch::new();
         let path = scratch.file("run.ndjson", "");

@@ -5,6 +5,7 @@
 
 mod files;
 mod interrupts;
+mod kept;
 mod many;
 mod plan;
 mod server;
@@ -24,13 +25,14 @@ use super::Exit;
 use crate::cli::RunArgs;
 use crate::engine::record::Summary;
 use crate::guard::Guard;
-use crate::journal::{Journal, VerdictLine, queue};
+use crate::journal::{VerdictLine, queue};
 use crate::proxy::{Clock, Proxy, Stop};
 use crate::report::runs::{Ran, Runs};
 use crate::report::verdict::{Facts, Verdict, at_scale};
 use crate::report::words::{count, shell};
 use files::{Files, tell_github};
 use interrupts::Interrupts;
+use kept::Kept;
 use plan::Plan;
 pub(super) use plan::failure;
 use server::Server;
@@ -105,7 +107,11 @@ async fn carry_out(
 ) -> io::Result<Ran> {
     let clock = Clock::system()?;
     let (sink, waiting) = queue();
-    let recorder = Recorder { journal: plan.args.journal.as_ref().map(|_| sink) };
+    let mut kept = match Kept::bodies(plan) {
+        Ok(kept) => kept,
+        Err(why) => return Ok(plan.unjudged(header(plan, plan.args.listen, "{url}"), plan.could_not(why))),
+    };
+    let recorder = Recorder { journal: plan.args.journal.as_ref().map(|_| sink), bodies: kept.shelf() };
     let proxy = match Proxy::bind(config(plan, recorder, clock.clone())).await {
         Ok(proxy) => proxy,
         Err(error) => {
@@ -122,15 +128,8 @@ async fn carry_out(
             return Ok(plan.unjudged(header, plan.could_not(why)));
         }
     };
-    let mut journal = None;
-    if let Some(path) = &plan.args.journal {
-        match Journal::create(path, header.clone(), plan.args.journal_max, waiting) {
-            Ok(created) => journal = Some(created),
-            Err(error) => {
-                let why = format!("journal {}: {error}", path.display());
-                return Ok(plan.unjudged(header, plan.could_not(why)));
-            }
-        }
+    if let Err(why) = kept.begin(&header, waiting) {
+        return Ok(plan.unjudged(header, plan.could_not(why)));
     }
     let running = Running { plan, interrupts: interrupts.clone(), clock, guard, address, url };
     let outcome = tokio::select! {
@@ -144,9 +143,9 @@ async fn carry_out(
         guard.end().await;
     }
     match outcome {
-        Ok(Ok((summary, ended))) => Ok(plan.judged(header, judge(plan, summary, ended, journal, err)?)),
+        Ok(Ok((summary, ended))) => Ok(plan.judged(header, judge(plan, summary, ended, kept, err)?)),
         failed => {
-            let _ = journal.map(|journal| journal.close(None));
+            let _ = kept.close(None);
             failed.map(|failed| plan.unjudged(header, failed.err().unwrap_or(Exit::DONE)))
         }
     }
@@ -260,10 +259,9 @@ fn judge(
     plan: &Plan<'_>,
     summary: Summary,
     mut ended: Ended,
-    journal: Option<Journal>,
+    kept: Kept<'_>,
     err: &mut dyn Write,
 ) -> io::Result<VerdictLine> {
-    let path = plan.args.journal.as_deref().unwrap_or_else(|| "".as_ref()).display();
     let Ended { command, ours } = ended.clone();
     let facts = Facts {
         summary,
@@ -278,21 +276,10 @@ fn judge(
         doubts: plan.loaded.doubts.clone(),
         fail_on: plan.args.fail_on.clone(),
     };
-    let closed = journal.map(|journal| journal.close(Some(Verdict::of(facts.clone()).line())));
-    if let Some(error) = closed.as_ref().and_then(|closed| closed.error.as_ref()) {
-        ended.ours.push(format!("journal {path}: {error}"));
-    }
-    let journal = closed.and_then(|closed| match (closed.dropped, closed.error) {
-        (0, Some(_)) => None,
-        (0, None) if closed.gone > 0 => {
-            let kept = closed.written - closed.gone;
-            Some(format!("{path}, the newest {kept} of {} entries; draw it with mishap report", closed.written))
-        }
-        (0, None) => Some(format!("{path}, {} entries; draw it with mishap report", closed.written)),
-        (dropped, _) => Some(format!("{path}, {} entries, {dropped} more are missing", closed.written)),
-    });
+    let told = kept.close(Some(Verdict::of(facts.clone()).line()));
+    ended.ours.extend(told.failed);
     let Ended { command, ours } = ended;
-    let facts = Facts { command, ours, journal, ..facts };
+    let facts = Facts { command, ours, journal: told.there, ..facts };
     let verdict = Verdict::of(facts);
     write!(err, "{verdict}")?;
     Ok(verdict.line())

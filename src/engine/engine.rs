@@ -166,6 +166,13 @@ impl Engine {
         Self { servers: servers.max(1), ..self }
     }
 
+    /// The same, with every body that a recorded point has a hash of handed over ([`Command::Keep`]).
+    #[must_use]
+    pub fn keeping_bodies(mut self) -> Self {
+        self.notebook.bodies = true;
+        self
+    }
+
     /// Whether it would do nothing but let everything pass: then the rim need not ask it at all.
     #[must_use]
     pub fn is_transparent(&self) -> bool {

@@ -370,4 +370,11 @@ pub enum Command {
     },
     /// Write a line to the journal.
     Record(Box<Entry>),
+    /// Keep a body beside the journal.
+    Keep {
+        /// Its hash, by which points name it.
+        hash: u64,
+        /// The bytes, as they came.
+        body: Bytes,
+    },
 }

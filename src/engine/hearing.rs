@@ -10,7 +10,6 @@ use super::engine::Engine;
 use super::era::Era;
 use super::event::{ExchangeId, Moment};
 use super::exchange::Exchange;
-use super::hash;
 use super::owner::{Answers, Belongs, Spoken};
 use super::record::{Entry, PartyEntry, SessionEntry};
 use super::rpc::{self, Message};
@@ -57,7 +56,7 @@ impl Engine {
         }
         point.bytes = block.bytes.len() as u64;
         point.size = point.bytes;
-        point.hash = self.notebook.on.then(|| hash::hash(&block.bytes));
+        point.hash = self.hashed(&block.bytes);
         point.block = Some(BlockPoint { kind, counts, event_id: block.id, messages, parted: false });
         point
     }

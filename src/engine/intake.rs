@@ -9,7 +9,6 @@ use super::condition::Leg;
 use super::engine::{Conn, Engine};
 use super::event::{AnswerHead, ConnId, Ending, ExchangeId, Moment, RequestBody, RequestHead, Source};
 use super::exchange::{ClientLeg, Exchange, ServerLeg};
-use super::hash;
 use super::making::Made;
 use super::notebook::redacted_target;
 use super::record::PointFate;
@@ -80,7 +79,7 @@ impl Engine {
         if let RequestBody::Whole(bytes) = body {
             point.bytes = bytes.len() as u64;
             point.size = point.bytes;
-            point.hash = self.notebook.on.then(|| hash::hash(bytes));
+            point.hash = self.hashed(bytes);
         }
         let conn = point.conn;
         let body = self.mapped_request(id);

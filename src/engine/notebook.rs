@@ -35,6 +35,8 @@ const FIRINGS: usize = 16 * 1024;
 #[derive(Debug)]
 pub(super) struct Notebook {
     pub(super) on: bool,
+    /// Whether bodies are handed over under their hashes.
+    pub(super) bodies: bool,
     pub(super) tallies: Vec<RuleTally>,
     /// At which units each rule fired with an effect that may show again.
     pub(super) effective: Vec<Bounded<u64, ()>>,
@@ -67,6 +69,7 @@ impl Notebook {
         Self {
             silences,
             on,
+            bodies: false,
             tallies: plan.rules.iter().map(tally).collect(),
             effective: plan.rules.iter().map(|_| Bounded::new(FIRINGS)).collect(),
             missed: plan.rules.iter().map(|armed| Missed::of(&armed.rule)).collect(),
@@ -84,6 +87,15 @@ impl Engine {
         if self.notebook.on {
             self.out.push(Command::Record(Box::new(entry)));
         }
+    }
+
+    /// The hash of a body, if points are recorded; the body is handed over with it, if bodies are kept.
+    pub(super) fn hashed(&mut self, body: &Bytes) -> Option<u64> {
+        let hash = self.notebook.on.then(|| hash::hash(body))?;
+        if self.notebook.bodies && !body.is_empty() {
+            self.out.push(Command::Keep { hash, body: body.clone() });
+        }
+        Some(hash)
     }
 
     pub(super) fn note(&mut self, now: Moment, text: String) {

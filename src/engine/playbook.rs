@@ -7,6 +7,7 @@ mod additions;
 mod amounts;
 mod answers;
 mod anything;
+mod bodies;
 mod bounds;
 mod buffers;
 mod bursts;
@@ -92,6 +93,8 @@ pub(crate) struct Play {
     /// Connections that have carried a request.
     used: BTreeSet<ConnId>,
     pub(crate) entries: Vec<Entry>,
+    /// Bodies that are to be kept, by hash.
+    pub(crate) bodies: Vec<(u64, Bytes)>,
     pub(crate) cut_connections: usize,
     /// Everything that left, in order: `forward a`, `head a`, `write a`, `finish a`, `close a`.
     pub(crate) left: Vec<String>,
@@ -124,6 +127,7 @@ impl Play {
             conns: BTreeMap::new(),
             used: BTreeSet::new(),
             entries: Vec::new(),
+            bodies: Vec::new(),
             cut_connections: 0,
             left: Vec::new(),
             told: Vec::new(),

@@ -12,7 +12,6 @@ use bytes::Bytes;
 use super::condition::Leg;
 use super::engine::Engine;
 use super::event::{Command, ExchangeId, Moment, RequestHead, UnitId};
-use super::hash;
 use super::leave::{Flight, Job};
 use super::making::Made;
 use super::owner::Spoken;
@@ -138,7 +137,7 @@ impl Engine {
         (sent.exchange, sent.session, sent.stream) = (point.exchange, point.session, point.stream);
         (sent.belongs, sent.maker) = (Arc::clone(&point.belongs), Some(rule));
         (sent.bytes, sent.size) = (post.body.len() as u64, post.body.len() as u64);
-        sent.hash = self.notebook.on.then(|| hash::hash(&post.body));
+        sent.hash = self.hashed(&post.body);
         sent.post = Some(Arc::new(post));
         let mut made = Made::new(LaneId::Up(id), Out::Post, sent);
         if ready > now {

@@ -238,6 +238,7 @@ impl<'a> Rim<'a> {
             | Command::CutConnection { .. }
             | Command::Read { .. }
             | Command::Relay { .. }
+            | Command::Keep { .. }
             | Command::PauseServer { .. }
             | Command::ResumeServer { .. } => {}
         }

@@ -4,6 +4,7 @@
 //! returns; what finds no room is dropped and counted, and the footer says how much that was.
 
 mod again;
+mod bodies;
 mod header;
 mod parts;
 mod read;
@@ -13,6 +14,7 @@ mod writer;
 mod tests;
 
 pub use again::again;
+pub use bodies::{Bodies, Shelf, Shelved};
 pub use header::{
     ExpectationLine, ExpectationState, Footer, Header, Line, Part, ProfileUse, ReasonLine, RuleLine, SCHEMA,
     VerdictLine, utc,

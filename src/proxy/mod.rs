@@ -60,6 +60,9 @@ pub use upstream::{Upstream, UpstreamError};
 pub trait Records: Send {
     /// Takes one line.
     fn record(&self, entry: Entry);
+
+    /// Takes a body under its hash; unless bodies are kept there are none.
+    fn keep(&self, _hash: u64, _body: &[u8]) {}
 }
 
 impl<F: Fn(Entry) + Send> Records for F {

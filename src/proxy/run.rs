@@ -170,6 +170,7 @@ impl Run {
                 posting::post(&self.this.upgrade()?, unit, server, (head, body));
             }
             Command::Record(entry) => core.records.record(*entry),
+            Command::Keep { hash, body } => core.records.keep(hash, &body),
             Command::Admit { conn } => self.find_client(conn)?.admit(),
             Command::CutConnection { conn, ending } => self.find_client(conn)?.cut(ending),
             Command::Read { exchange } => self.find(exchange)?.allow_read(),

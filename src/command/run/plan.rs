@@ -196,6 +196,7 @@ fn again(args: &RunArgs, seed: u64) -> String {
     file("--url-file", &args.url_file);
     file("--ready-file", &args.ready_file);
     file("--journal", &args.journal);
+    file("--bodies", &args.bodies);
     args.journal_max.iter().for_each(|max| option("--journal-max", &format!("{}KiB", max >> 10)));
     args.timeout.iter().for_each(|limit| option("--timeout", &format!("{}ms", limit.as_millis())));
     if args.until_stdin_closes {

@@ -8,7 +8,7 @@ use std::time::SystemTime;
 use super::plan::Plan;
 use crate::engine::engine::{Engine, Setup};
 use crate::engine::record::{Entry, PointFate};
-use crate::journal::{Header, ProfileUse, SCHEMA, Sink, utc};
+use crate::journal::{Header, ProfileUse, SCHEMA, Shelf, Sink, utc};
 use crate::profile::Scale;
 use crate::proxy::{Clock, Config, Records};
 use crate::report::verdict::gate_words;
@@ -17,6 +17,7 @@ use crate::report::verdict::gate_words;
 #[derive(Debug)]
 pub(super) struct Recorder {
     pub(super) journal: Option<Sink>,
+    pub(super) bodies: Option<Shelf>,
 }
 
 impl Records for Recorder {
@@ -34,6 +35,12 @@ impl Records for Recorder {
         }
         if let Some(journal) = &self.journal {
             journal.record(entry);
+        }
+    }
+
+    fn keep(&self, hash: u64, body: &[u8]) {
+        if let Some(bodies) = &self.bodies {
+            bodies.keep(hash, body);
         }
     }
 }
@@ -57,11 +64,12 @@ pub(super) fn config(plan: &Plan<'_>, recorder: Recorder, clock: Clock) -> Confi
     let loaded = &plan.loaded;
     let setup =
         Setup { rules: loaded.rules.clone(), expectations: loaded.expectations.clone(), seed: plan.seed, record };
+    let engine = Engine::new(setup).in_front_of(1 + plan.others.len());
     Config {
         listen: plan.args.listen,
         upstream: plan.upstream.clone(),
         others: plan.others.clone(),
-        engine: Engine::new(setup).in_front_of(1 + plan.others.len()),
+        engine: if recorder.bodies.is_some() { engine.keeping_bodies() } else { engine },
         records: Box::new(recorder),
         host: plan.host(),
         public_hosts: plan.args.public_host.clone(),

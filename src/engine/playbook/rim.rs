@@ -89,6 +89,10 @@ impl Play {
                 self.entries.push(*entry);
                 Vec::new()
             }
+            Command::Keep { hash, body } => {
+                self.bodies.push((hash, body));
+                Vec::new()
+            }
         }
     }
 

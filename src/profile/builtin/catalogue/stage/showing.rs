@@ -85,7 +85,11 @@ impl Stage {
                 self.closed.push(name.clone());
                 vec![format!("client connection of {name} {}", ending_word(*ending))]
             }
-            Command::Admit { .. } | Command::Read { .. } | Command::Relay { .. } | Command::Record(_) => Vec::new(),
+            Command::Admit { .. }
+            | Command::Read { .. }
+            | Command::Relay { .. }
+            | Command::Record(_)
+            | Command::Keep { .. } => Vec::new(),
         }
     }
 
@@ -136,7 +140,7 @@ fn in_one_write(commands: Vec<Command>) -> Vec<Command> {
             {
                 *bytes = [&bytes[..], &more].concat().into();
             }
-            (_, Command::Record(_)) => {}
+            (_, Command::Record(_) | Command::Keep { .. }) => {}
             (_, command) => all.push(command),
         }
     }
