@@ -14,6 +14,9 @@ use crate::engine::event::{Ending, Fate, Inside, Moment, UnitId};
 
 /// A real FIN needs the peer's bytes read away: closing with unread input is a RST.
 const LINGER: Duration = Duration::from_millis(500);
+/// And so many of them at most: more than what was on its way when the FIN left. One that sends on has not heard it, and
+/// is reset.
+const LINGER_BYTES: usize = 16 * 1024 * 1024;
 /// A reset waits so long at most for bytes that a slow reader keeps in our queue or its own.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// How often the queues are looked at.
@@ -78,7 +81,7 @@ pub(crate) async fn carry_out(mut leg: Leg, cut: Cut) {
             drop(leg);
             report(&link, cut.unit);
         }
-        Ending::Stall => swallow(&mut leg).await,
+        Ending::Stall => swallow(&mut leg, usize::MAX).await,
     }
 }
 
@@ -126,13 +129,17 @@ async fn leave_queues(leg: &Leg, clock: &Clock, settle: Option<Duration>) {
 /// Reads and throws away until the peer has closed too, for a while.
 async fn linger(leg: &mut Leg, clock: &Clock) {
     tokio::select! {
-        () = swallow(leg) => {}
+        () = swallow(leg, LINGER_BYTES) => {}
         () = clock.after(LINGER) => {}
     }
 }
 
-/// Reads and throws away until the peer has closed.
-async fn swallow(leg: &mut Leg) {
-    let mut buf = vec![0; 16 * 1024];
-    while matches!(leg.read(&mut buf).await, Ok(n) if n > 0) {}
+/// Reads and throws away until the peer has closed, so many bytes at most.
+async fn swallow(leg: &mut Leg, most: usize) {
+    let (mut buf, mut left) = (vec![0; 16 * 1024], most);
+    while let Ok(read @ 1..) = leg.read(&mut buf).await
+        && left > read
+    {
+        left -= read;
+    }
 }
