@@ -28,7 +28,7 @@ impl Engine {
             Value::Null => String::new(),
             other => other.to_string(),
         };
-        text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+        without_control(&text)
     }
 
     fn filled_text(&self, text: &str, point: &Point) -> Value {
@@ -68,6 +68,11 @@ impl Engine {
             _ => Value::Null,
         }
     }
+}
+
+/// A text that can stand in a header or in a line of an event: blanks for control characters.
+pub(super) fn without_control(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
 /// The text before a `${name}`, the name, and the text after it.

@@ -5,7 +5,9 @@
 use bytes::{BufMut, Bytes, BytesMut};
 use serde_json::Value;
 
-use crate::engine::language::params::Datum;
+use crate::engine::filling::without_control;
+use crate::engine::language::Complaints;
+use crate::engine::language::params::{Datum, Params};
 
 /// One event that a rule makes.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -61,10 +63,10 @@ impl EventText {
             lines(&text(comment)).for_each(|comment| line(": ", comment));
         }
         if let Some(event) = &self.event {
-            line("event: ", &text(event));
+            line("event: ", &without_control(&text(event)));
         }
         if let Some(id) = &self.id {
-            line("id: ", &text(id));
+            line("id: ", &without_control(&text(id)));
         }
         if let Some(retry) = self.retry {
             line("retry: ", &retry.to_string());
@@ -79,6 +81,22 @@ impl EventText {
     }
 }
 
+/// Values of an event that are one line of it.
+pub(in crate::engine) fn check(event: &Datum, slips: &mut Complaints) {
+    if let Datum::Table(event) = event {
+        ["id", "event"].into_iter().for_each(|key| one_line(event, key, slips));
+    }
+}
+
+/// Complains of a value that would be more than one line of its event; an id with a NUL in it is none.
+pub(in crate::engine) fn one_line(event: &Params, key: &str, slips: &mut Complaints) {
+    if let (Some(Datum::Text(text)), Some(spot)) = (event.datum(key), event.written(key))
+        && text.contains(['\r', '\n', '\0'])
+    {
+        slips.wrong(spot, format!("`{key}` is one line of an event"), "write it without a line end");
+    }
+}
+
 /// The lines of a text, however they end: on the wire each of CR, LF and both begins another.
 fn lines(text: &str) -> impl Iterator<Item = &str> {
     text.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line)).flat_map(|line| line.split('\r'))
@@ -87,6 +105,12 @@ fn lines(text: &str) -> impl Iterator<Item = &str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_filled_into_a_line_of_an_event_does_not_end_it() {
+        let event = EventText { id: Some("${id}".into()), event: Some("${id}".into()), ..EventText::default() };
+        assert_eq!(event.bytes(|_| Value::from("a\r\nb\0")), "event: a  b \nid: a  b \n\n");
+    }
 
     #[test]
     fn every_line_of_the_data_is_a_line_of_the_event() {

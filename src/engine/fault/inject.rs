@@ -5,7 +5,7 @@ mod acting;
 use crate::engine::condition::{Condition, Time};
 use crate::engine::effects::{Did, Outcome};
 use crate::engine::engine::Engine;
-use crate::engine::fault::event_text::{EventData, EventText};
+use crate::engine::fault::event_text::{self, EventData, EventText};
 use crate::engine::fault::{Act, Fault, FaultTable, Turn};
 use crate::engine::language::params::{Datum, Params};
 use crate::engine::language::{Complaints, EVENT, Kind, MOST, Need, Spot, WHEN, field, words};
@@ -127,6 +127,7 @@ fn check(params: &Params, at: At, spot: &Spot, slips: &mut Complaints) {
     if slips.at_most_one(params, &CONTENT) == 0 {
         slips.wrong(spot, "`inject` adds nothing", "write one of message, event, comment, raw");
     }
+    params.datum("event").iter().for_each(|event| event_text::check(event, slips));
     match to(params, at) {
         To::Server => {
             for (key, spot) in params.which(&["event", "comment"]) {

@@ -10,7 +10,7 @@ use crate::engine::condition::Condition;
 use crate::engine::effects::{Did, Instead, Outcome};
 use crate::engine::engine::Engine;
 use crate::engine::event::Ending;
-use crate::engine::fault::event_text::EventText;
+use crate::engine::fault::event_text::{self, EventText};
 use crate::engine::fault::{Act, Fault, FaultTable, Turn};
 use crate::engine::language::params::Params;
 use crate::engine::language::{Asked, Complaints, EVENT, Kind, Need, RPC_ERROR, Spot, field, limit, words};
@@ -108,6 +108,7 @@ fn check(params: &Params, at: At, _: &Spot, slips: &mut Complaints) {
     if let (true, Some((key, spot))) = (bodiless, params.which(&CONTENT).first()) {
         slips.wrong(spot, format!("`{key}` beside a status that has no body"), "write another status, or no body");
     }
+    params.list("sse").iter().flatten().for_each(|event| event_text::check(event, slips));
     let forward = params.written("forward").filter(|_| params.flag("forward"));
     if let Some(spot) = forward.filter(|_| at != At::Request) {
         let instead = if at == At::Head { "leave it out: the server has it" } else { "match at = \"request\"" };

@@ -1,6 +1,7 @@
 //! What of `rewrite` has no meaning, at its point or together, and what to write instead.
 
 use super::{Form, Rewrite};
+use crate::engine::fault::event_text;
 use crate::engine::fault::rewrite::Reply;
 use crate::engine::language::params::{Datum, Params};
 use crate::engine::language::{Complaints, Spot};
@@ -99,10 +100,7 @@ fn event(params: &Params, slips: &mut Complaints) {
             Some(Datum::Bool(true)) => {
                 slips.wrong(&spot, format!("`{key}` cannot be true"), "write a value, or false to remove it");
             }
-            Some(Datum::Text(text)) if text.contains(['\r', '\n', '\0']) => {
-                slips.wrong(&spot, format!("`{key}` is one line of an event"), "write it without a line end");
-            }
-            _ => {}
+            _ => event_text::one_line(&event, key, slips),
         }
     }
 }
