@@ -30,6 +30,7 @@ use super::rule::Rule;
 use super::session::Sessions;
 use super::sighting::Log;
 use super::silence::Silence;
+use super::sparing::Posted;
 use super::unit::{ArmedCut, Lane, LaneId};
 
 /// How many bytes of an answer may wait before the server's leg is read no further.
@@ -111,6 +112,8 @@ pub struct Engine {
     pub(super) additions: BTreeMap<u64, Addition>,
     /// Exchanges that are over and whose last moment additions may wait for.
     pub(super) lingering: BTreeSet<ExchangeId>,
+    /// Requests that rules have sent and whose answers have not ended.
+    pub(super) posts: BTreeMap<UnitId, Posted>,
     /// How many servers there are.
     pub(super) servers: usize,
     /// The streams whose resumes rules answer.
@@ -153,6 +156,7 @@ impl Engine {
             around: Around::default(),
             additions: BTreeMap::new(),
             lingering: BTreeSet::new(),
+            posts: BTreeMap::new(),
             servers: 1,
             kept: Streams::default(),
             plan: Arc::new(plan),
@@ -198,6 +202,7 @@ impl Engine {
             Event::Left { exchange, ending } => self.left(now, exchange, ending),
             Event::Passed { unit } => self.passed(now, unit),
             Event::Unsent { unit, why } => self.unsent(now, unit, &why),
+            Event::Answered { unit } => drop(self.posts.remove(&unit)),
             Event::Relayed { exchange, ending } => self.relayed(now, exchange, ending),
             Event::Exit => self.command_ended(now),
             Event::Tick => {}
@@ -232,6 +237,7 @@ impl Engine {
             foreign: self.foreign(),
             silences: self.notebook.silences.clone(),
             expectations: self.expecting.tallies(),
+            left_open: self.left_open(),
             sessions: self.sessions.count(),
             exchanges: self.exchange_count,
         }

@@ -204,6 +204,11 @@ pub enum Event {
         /// Why, in words.
         why: String,
     },
+    /// The answer to a request under [`Command::Post`] has ended.
+    Answered {
+        /// The unit.
+        unit: UnitId,
+    },
     /// An answer under [`Command::Relay`] has ended on both legs.
     Relayed {
         /// The exchange.
@@ -293,7 +298,7 @@ pub enum Command {
         unit: UnitId,
     },
     /// Send a request of a rule's own to the server, on a connection of its own. Its answer is read to its end and thrown
-    /// away; nobody but the run's end ends it.
+    /// away, which is reported with [`Event::Answered`].
     Post {
         /// The exchange in whose name it is sent.
         exchange: ExchangeId,
@@ -305,6 +310,11 @@ pub enum Command {
         head: RequestHead,
         /// The body.
         body: Bytes,
+    },
+    /// Close the connection of a [`Command::Post`], whose answer nobody waits for.
+    ClosePost {
+        /// The unit.
+        unit: UnitId,
     },
     /// Send the answer's head.
     Head {

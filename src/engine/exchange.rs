@@ -158,6 +158,8 @@ pub(super) struct Exchange {
     pub(super) down: Lane,
     pub(super) client: ClientLeg,
     pub(super) server: ServerLeg,
+    /// Whether that outlives the client's on purpose.
+    pub(super) spared: bool,
     /// When the server's answer ended, in time and sequence.
     pub(super) server_ended: Option<(Moment, u64)>,
     /// How the server's answer ends, as soon as that was read: its last bytes may just be on their way.
@@ -233,6 +235,7 @@ impl Exchange {
             down: Lane::default(),
             client: ClientLeg::Open,
             server: ServerLeg::Idle,
+            spared: false,
             server_ended: None,
             read_end: None,
             unseen_cut: None,

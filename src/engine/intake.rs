@@ -129,7 +129,10 @@ impl Engine {
         if exchange.stream != Stream::Other {
             self.sessions.answered(session, id, status, session_id.as_ref());
         }
-        if deleted || had_session_id && status == 404 {
+        if deleted {
+            self.sessions.delete(session);
+            self.end_spared(session);
+        } else if had_session_id && status == 404 {
             self.sessions.end(session);
         }
     }

@@ -246,6 +246,7 @@ impl Engine {
 
     /// The client has left: the server's leg goes too, if there is one.
     fn leave_server(&mut self, id: ExchangeId, ending: Ending, points: Vec<(usize, Point)>) {
+        self.close_copies(id);
         let exchange = self.exchanges.get(&id).filter(|exchange| exchange.server == ServerLeg::Open);
         let kept = exchange.is_some_and(|exchange| exchange.kept.is_some());
         if exchange.is_none() || kept {
@@ -254,7 +255,7 @@ impl Engine {
             }
             if kept {
                 // Its client may come back for the rest (rule R31).
-                self.close_server(id, Fate::Drain(None), Vec::new());
+                self.end_server(id, Fate::Drain(None));
             }
             self.tidy(id);
             return;
@@ -270,6 +271,9 @@ impl Engine {
             exchange.server = ServerLeg::Closing;
         }
         self.out.push(Command::CloseServer { exchange: id, unit, fate });
+        if matches!(fate, Fate::Close | Fate::Reset) {
+            self.close_copies(id);
+        }
     }
 
     /// Nothing more will be written to the client.

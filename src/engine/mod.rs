@@ -61,6 +61,7 @@ mod sending;
 mod session;
 mod sighting;
 mod silence;
+mod sparing;
 mod turning;
 mod unit;
 mod withheld;

@@ -32,6 +32,7 @@ mod rim;
 mod routes;
 mod selectors;
 mod silences;
+mod spared;
 mod streaming;
 mod throttles;
 pub(crate) mod tools;
@@ -107,6 +108,8 @@ pub(crate) struct Play {
     refuses: bool,
     /// What rules have sent to the server.
     pub(crate) sent: Vec<(RequestHead, Bytes)>,
+    /// Those whose connections were closed.
+    pub(crate) closed_posts: Vec<UnitId>,
     /// Whether that cannot be sent.
     pub(crate) fails_to_send: bool,
 }
@@ -135,6 +138,7 @@ impl Play {
             slow: None,
             refuses: false,
             sent: Vec::new(),
+            closed_posts: Vec::new(),
             fails_to_send: false,
         }
     }

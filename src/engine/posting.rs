@@ -1,7 +1,7 @@
 //! Requests that a rule sends to the server on connections of their own: the one in hand once more, or a message that no
 //! client sent (rule R28).
 //!
-//! Their answers are read to their end and thrown away, so no rule decides about them. The one rule it keeps: of one
+//! Their answers are read and thrown away, so no rule decides about them. The one rule it keeps: of one
 //! exchange they are sent one after another, each when the one before was written.
 
 use std::sync::Arc;
@@ -19,6 +19,7 @@ use super::record::PointFate;
 use super::renaming::LAST_EVENT_ID;
 use super::rpc;
 use super::selector::{At, Stream};
+use super::sparing::Posted;
 use super::unit::{Key, LaneId, Out, Parcel, Point, Until, Wait};
 
 /// Headers that are about the message they came with, and not about its session.
@@ -171,7 +172,10 @@ impl Engine {
     pub(super) fn send_post(&mut self, id: ExchangeId, points: Vec<(usize, Point)>) {
         let Some(post) = points.first().and_then(|(_, point)| point.post.clone()) else { return };
         let server = self.server_of(id);
+        let (session, key) =
+            points.first().map(|(_, point)| (point.session, point.key.to_string())).unwrap_or_default();
         let unit = self.fly(id, points, Job::Post);
+        self.posts.insert(unit, Posted { exchange: id, session, key, again: post.again });
         self.out.push(Command::Post { exchange: id, unit, server, head: post.head.clone(), body: post.body.clone() });
     }
 
@@ -192,6 +196,7 @@ impl Engine {
 
     /// It could not be sent.
     pub(super) fn unsent(&mut self, now: Moment, unit: UnitId, why: &str) {
+        self.posts.remove(&unit);
         let Some(Flight { exchange: id, points, .. }) = self.flights.remove(&unit) else { return };
         if let Some(exchange) = self.exchanges.get_mut(&id) {
             exchange.flying -= 1;

@@ -326,6 +326,9 @@ pub struct Summary {
     pub silences: Vec<SilenceTally>,
     /// One for each expectation, in written order.
     pub expectations: Vec<ExpectationTally>,
+    /// The keys of exchanges, and of requests that rules sent, whose server's legs rules had left open and that were open
+    /// still.
+    pub left_open: Vec<String>,
     /// How many sessions there were.
     pub sessions: u64,
     /// How many exchanges there were.

@@ -51,6 +51,8 @@ pub(super) struct Session {
     pub(super) id: Option<Bytes>,
     /// Whether it was deleted, or its id answered 404.
     pub(super) ended: bool,
+    /// Whether it was deleted.
+    pub(super) deleted: bool,
     /// The server that its last request went to, from 0.
     pub(super) server: Option<usize>,
     client: Client,
@@ -89,7 +91,16 @@ impl Default for Sessions {
 
 impl Session {
     fn new(client: Client) -> Self {
-        Self { id: None, ended: false, server: None, client, begun: Begun::Not, exchanges: 0, uses: Bounded::new(KEYS) }
+        Self {
+            id: None,
+            ended: false,
+            deleted: false,
+            server: None,
+            client,
+            begun: Begun::Not,
+            exchanges: 0,
+            uses: Bounded::new(KEYS),
+        }
     }
 }
 
@@ -200,6 +211,13 @@ impl Sessions {
     pub(super) fn end(&mut self, ordinal: u64) {
         if let Some(session) = self.known.get_mut(&ordinal) {
             session.ended = true;
+        }
+    }
+
+    pub(super) fn delete(&mut self, ordinal: u64) {
+        self.end(ordinal);
+        if let Some(session) = self.known.get_mut(&ordinal) {
+            session.deleted = true;
         }
     }
 

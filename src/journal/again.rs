@@ -235,6 +235,7 @@ impl<'a> Rim<'a> {
                 fly(exchange, Way::Up, unit);
             }
             Command::Admit { .. }
+            | Command::ClosePost { .. }
             | Command::CutConnection { .. }
             | Command::Read { .. }
             | Command::Relay { .. }

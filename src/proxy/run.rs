@@ -15,7 +15,7 @@ use super::connection::Dial;
 use super::ending::Cut;
 use super::exchange::{Exchange, Finish, Forward, Head};
 use super::headers::Hosts;
-use super::posting;
+use super::posting::{self, Posts};
 use super::timer::Clock;
 use super::upstream::Upstream;
 use crate::engine::engine::Engine;
@@ -32,6 +32,7 @@ pub(crate) struct Run {
     transparent: bool,
     mailboxes: Mutex<Mailboxes>,
     exchanges: AtomicU64,
+    pub(crate) posts: Posts,
     clock: Clock,
     rearm: Notify,
     over: Notify,
@@ -73,6 +74,7 @@ impl Run {
             core: Mutex::new(Core { engine, records, armed: None, over: false }),
             mailboxes: Mutex::default(),
             exchanges: AtomicU64::new(0),
+            posts: Posts::default(),
             clock,
             rearm: Notify::new(),
             over: Notify::new(),
@@ -169,6 +171,7 @@ impl Run {
             Command::Post { exchange: _, unit, server, head, body } => {
                 posting::post(&self.this.upgrade()?, unit, server, (head, body));
             }
+            Command::ClosePost { unit } => self.posts.close(unit),
             Command::Record(entry) => core.records.record(*entry),
             Command::Keep { hash, body } => core.records.keep(hash, &body),
             Command::Admit { conn } => self.find_client(conn)?.admit(),

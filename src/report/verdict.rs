@@ -7,6 +7,7 @@ mod era;
 mod expectations;
 mod missed;
 mod reason;
+mod remarks;
 mod scale;
 
 use std::collections::BTreeMap;
@@ -157,10 +158,11 @@ impl Verdict {
         })
     }
 
-    /// What the eras seen and the time scale mean for the rules.
+    /// What the eras seen and the time scale mean for the rules, and what outlived the run.
     fn notes(&self) -> Vec<String> {
         let era = era::notes(&self.facts.summary, &self.facts.eras);
-        era.into_iter().chain(scale::notes(&self.facts.summary.silences, self.facts.scale)).collect()
+        let scale = scale::notes(&self.facts.summary.silences, self.facts.scale);
+        era.into_iter().chain(scale).chain(remarks::left_open(&self.facts.summary)).collect()
     }
 
     /// What was doubtful in the text of rules that then matched nothing, or of expectations that were not met.

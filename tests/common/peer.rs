@@ -67,6 +67,11 @@ impl Peer {
         self.wire.send_beside(bytes.into())
     }
 
+    /// Writes until the other side is gone, as [`Wire::send_for_ever`].
+    pub(crate) fn send_for_ever(&self) -> JoinHandle<usize> {
+        self.wire.send_for_ever()
+    }
+
     /// Writes until nothing more is taken without waiting; returns how many bytes were.
     pub(crate) fn fill(&mut self) -> usize {
         self.wire.fill()

@@ -211,6 +211,14 @@ impl Scene {
         self.waiting.borrow().is_empty() && self.upstream.is_idle()
     }
 
+    /// Deletes the session; the server answers with this status.
+    #[track_caller]
+    pub(crate) fn delete(&self, status: u16) {
+        let mut client = self.send("DELETE", "", "");
+        self.served("").send(format!("HTTP/1.1 {status} x\r\nContent-Length: 0\r\n\r\n"));
+        assert_eq!(client.whole_answer().0.status(), status);
+    }
+
     /// Lets the server accept a notification or an answer that this client sent.
     #[track_caller]
     pub(crate) fn accepted(&self, mut client: Peer, message: &str) {

@@ -61,6 +61,24 @@ impl Wire {
         std::thread::spawn(move || stream.write_all(&bytes))
     }
 
+    /// Writes from a thread of its own until the other side is gone; the thread ends with how many bytes were taken.
+    pub(crate) fn send_for_ever(&self) -> JoinHandle<usize> {
+        let mut stream = self.stream.try_clone().expect("a socket can be cloned");
+        stream.set_write_timeout(Some(self.patience)).expect("a timeout above zero is accepted");
+        std::thread::spawn(move || {
+            let mut written = 0;
+            loop {
+                match stream.write(&[b'-'; 65536]) {
+                    Ok(count) => written += count,
+                    Err(error) if matches!(error.kind(), ErrorKind::BrokenPipe | ErrorKind::ConnectionReset) => {
+                        return written;
+                    }
+                    Err(error) => panic!("after {written} bytes the other side neither reads nor is gone: {error}"),
+                }
+            }
+        })
+    }
+
     /// Writes until nothing more is taken without waiting; returns how many bytes were.
     pub(crate) fn fill(&mut self) -> usize {
         self.stream.set_nonblocking(true).expect("a socket can be made non-blocking");

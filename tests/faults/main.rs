@@ -49,6 +49,8 @@ mod rewrite;
 #[cfg(test)]
 mod route;
 #[cfg(test)]
+mod spared;
+#[cfg(test)]
 mod throttle;
 #[cfg(test)]
 mod two_legs;

@@ -87,7 +87,8 @@ fn a_request_head_is_answered_before_its_body_was_sent() {
 
 #[test]
 fn at_the_head_the_server_has_done_the_work_and_its_answer_is_thrown_away() {
-    let scene = with("match = { at = \"head\", method = \"tools/call\" }\nrespond = 502");
+    let scene =
+        with("match = { at = \"head\", method = \"tools/call\" }\nrespond = { status = 502, other-leg = \"drain\" }");
     let (mut client, mut server) = scene.exchange(&call(1));
     server.send(SSE_HEAD);
     assert_eq!(client.whole_answer().0.status(), 502);

@@ -12,7 +12,7 @@ use crate::engine::engine::Engine;
 use crate::engine::event::{Ending, Fate, Inside};
 use crate::engine::fault::{Act, Fault, FaultTable, Turn};
 use crate::engine::language::params::Params;
-use crate::engine::language::{Complaints, Kind, Need, Spot, WHEN, field, limit, words};
+use crate::engine::language::{Complaints, Kind, LASTING, Need, OTHER_LEG, Spot, WHEN, field, limit, words};
 use crate::engine::selector::At;
 
 /// `cut`: all points but leave.
@@ -56,10 +56,11 @@ pub enum Offset {
     Share(f64),
 }
 
-/// What becomes of the leg that a cut does not name.
+/// What becomes of a leg whose other one a rule ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum OtherLeg {
-    /// Closed; read on where a rule answers the resumes of the stream (rule R31).
+    /// Closed; read on where a rule answers the resumes of the stream (rule R31), or had the server get a request all the
+    /// same (rule R26).
     Usual,
     /// Closed as a peer that leaves would.
     Close,
@@ -88,12 +89,39 @@ impl Cut {
 
     /// What becomes of the server's leg when it is the other one; `kept`: a rule answers the stream's resumes.
     fn fate_of_server(&self, kept: bool) -> Fate {
-        match self.other_leg {
-            OtherLeg::Usual if kept => Fate::Drain(None),
-            OtherLeg::Usual | OtherLeg::Close => Fate::Close,
-            OtherLeg::Drain => Fate::Drain(self.lasting),
-            OtherLeg::Keep => Fate::Keep(self.lasting),
+        self.other_leg.fate(if kept { Fate::Drain(None) } else { Fate::Close }, self.lasting)
+    }
+}
+
+impl OtherLeg {
+    /// As it was written.
+    pub(super) fn of(params: &Params) -> Option<Self> {
+        Some(match params.text("other-leg")?.as_str() {
+            _ if params.written("other-leg").is_none() => Self::Usual,
+            "close" => Self::Close,
+            "drain" => Self::Drain,
+            _ => Self::Keep,
+        })
+    }
+
+    /// What becomes of the server's leg: what is usual, unless the rule says otherwise.
+    pub(super) fn fate(self, usual: Fate, lasting: Option<Duration>) -> Fate {
+        match self {
+            Self::Usual => usual,
+            Self::Close => Fate::Close,
+            Self::Drain => Fate::Drain(lasting),
+            Self::Keep => Fate::Keep(lasting),
         }
+    }
+
+    /// It in words, with how long it lasts.
+    pub(super) fn words(self, lasting: Option<Duration>) -> String {
+        let fate = match self {
+            Self::Usual | Self::Close => "is closed",
+            Self::Drain => "is read on",
+            Self::Keep => "is left open, unread",
+        };
+        lasting.map_or_else(|| fate.to_owned(), |lasting| format!("{fate} for {}", words::show_duration(lasting)))
     }
 }
 
@@ -123,13 +151,8 @@ pub static TABLE: FaultTable = FaultTable {
         ),
         field("byte", Kind::Offset, Need::Optional, "how much of the unit still leaves (\"50%\"); with inside only"),
         field("leg", Kind::Word(&["client", "server", "both"]), Need::Default("\"client\""), "which leg"),
-        field(
-            "other-leg",
-            Kind::Word(&["close", "drain", "keep"]),
-            Need::Default("\"close\""),
-            "what becomes of the other leg (drain on a `resumable` stream)",
-        ),
-        field("for", Kind::Duration, Need::Optional, "how long drain or keep lasts (no end)"),
+        OTHER_LEG,
+        LASTING,
         WHEN,
         limit("\"30s\"", "when a unit withheld for `when` is let go anyway, which is a failure"),
         field("settle", Kind::Duration, Need::Default("\"20ms\""), "before a reset: how long the reader gets to read"),
@@ -155,12 +178,7 @@ fn make(params: &Params, at: At) -> Option<Cut> {
             "server" => Leg::Server,
             _ => Leg::Both,
         },
-        other_leg: match params.text("other-leg")?.as_str() {
-            _ if params.written("other-leg").is_none() => OtherLeg::Usual,
-            "close" => OtherLeg::Close,
-            "drain" => OtherLeg::Drain,
-            _ => OtherLeg::Keep,
-        },
+        other_leg: OtherLeg::of(params)?,
         lasting: params.duration("for"),
         when: params.condition("when"),
         limit: params.duration("limit")?,
@@ -226,8 +244,15 @@ fn legs(params: &Params, at: At, place: &str, slips: &mut Complaints) {
     }
     if let Some(spot) = params.written("other-leg").filter(|_| leg == "both") {
         slips.wrong(spot, "`other-leg` of a cut of both legs", "leave it out, or name the leg that is cut in `leg`");
-    } else if let Some(lasting) = params.written("for").filter(|_| other == "close" || leg == "both") {
-        slips.wrong(lasting, "`for` with a leg that closes", "write other-leg = \"drain\" or \"keep\"");
+    } else {
+        lasting(params, other == "close" || leg == "both", slips);
+    }
+}
+
+/// `for` of a leg that closes.
+pub(super) fn lasting(params: &Params, closes: bool, slips: &mut Complaints) {
+    if let Some(spot) = params.written("for").filter(|_| closes) {
+        slips.wrong(spot, "`for` with a leg that closes", "write other-leg = \"drain\" or \"keep\"");
     }
 }
 
@@ -278,13 +303,7 @@ impl Act for Cut {
             Place::Inside(Offset::Share(share)) => format!("after {}% of its bytes", share * 100.0),
         };
         let when = self.when.as_ref().map(|when| format!(", when {}", words::condition(when))).unwrap_or_default();
-        let fate = match self.other_leg {
-            OtherLeg::Usual | OtherLeg::Close => "is closed",
-            OtherLeg::Drain => "is read on",
-            OtherLeg::Keep => "is left open, unread",
-        };
-        let lasting = self.lasting.map(|lasting| format!(" for {}", words::show_duration(lasting))).unwrap_or_default();
-        let other = other.map(|other| format!("; {other} {fate}{lasting}")).unwrap_or_default();
+        let other = other.map(|other| format!("; {other} {}", self.other_leg.words(self.lasting))).unwrap_or_default();
         format!("{ending} {leg} {place}{when}{other}")
     }
 }

@@ -9,11 +9,14 @@ use serde_json::Value;
 use crate::engine::condition::Condition;
 use crate::engine::effects::{Did, Instead, Outcome};
 use crate::engine::engine::Engine;
-use crate::engine::event::Ending;
+use crate::engine::event::{Ending, Fate};
+use crate::engine::fault::cut::{self, OtherLeg};
 use crate::engine::fault::event_text::{self, EventText};
 use crate::engine::fault::{Act, Fault, FaultTable, Turn};
 use crate::engine::language::params::Params;
-use crate::engine::language::{Asked, Complaints, EVENT, Kind, Need, RPC_ERROR, Spot, field, limit, words};
+use crate::engine::language::{
+    Asked, Complaints, EVENT, Kind, LASTING, Need, OTHER_LEG, RPC_ERROR, Spot, field, limit, words,
+};
 use crate::engine::selector::At;
 
 /// `respond`: request-head, request, head.
@@ -33,6 +36,10 @@ pub struct Respond {
     pub limit: Duration,
     /// Whether the server gets the request too.
     pub forward: bool,
+    /// What becomes of the server's leg.
+    pub other_leg: OtherLeg,
+    /// How long drain or keep lasts (`for`); `None`: no end.
+    pub lasting: Option<Duration>,
 }
 
 /// The body of a made answer.
@@ -71,6 +78,8 @@ pub static TABLE: FaultTable = FaultTable {
         field("when", Kind::Condition(Asked::Unit), Need::Optional, "when, if not at once; the unit waits so long"),
         limit("\"30s\"", "when a unit withheld for `when` is let go anyway, which is a failure"),
         field("forward", Kind::Bool, Need::Default("false"), "whether the server gets the request too"),
+        OTHER_LEG,
+        LASTING,
     ],
     make: |params, _| make(params).map(Fault::Respond),
     check,
@@ -87,6 +96,8 @@ fn make(params: &Params) -> Option<Respond> {
         when: params.condition("when"),
         limit: params.duration("limit")?,
         forward: params.flag("forward"),
+        other_leg: OtherLeg::of(params)?,
+        lasting: params.duration("for"),
     })
 }
 
@@ -129,9 +140,31 @@ fn check(params: &Params, at: At, _: &Spot, slips: &mut Complaints) {
     if let Some(spot) = params.written("limit").filter(|_| params.written("when").is_none()) {
         slips.wrong(spot, "`limit` without `when`: nothing waits", "remove it");
     }
+    legs(params, at, slips);
     for (name, spot) in params.framing_headers("headers") {
         let instead = "remove it; `ending` says how the answer ends";
         slips.wrong(&spot, format!("`{name}` is how the proxy frames the answer"), instead);
+    }
+}
+
+/// What becomes of the server's leg, where it has one.
+fn legs(params: &Params, at: At, slips: &mut Complaints) {
+    let forward = params.flag("forward");
+    let other = params.written("other-leg");
+    if let Some(spot) = other.filter(|_| at != At::Head && !forward) {
+        let what = "`other-leg` of a request that the server never gets";
+        slips.wrong(spot, what, "leave it out, or write forward = true");
+    } else {
+        let usual = at != At::Head && forward && other.is_none();
+        cut::lasting(params, !usual && params.text("other-leg").as_deref() == Some("close"), slips);
+    }
+}
+
+impl Respond {
+    /// What becomes of the server's leg; `kept`: a rule answers the stream's resumes.
+    fn fate_of_server(&self, kept: bool) -> Fate {
+        let usual = if kept || self.forward { Fate::Drain(self.lasting) } else { Fate::Close };
+        self.other_leg.fate(usual, self.lasting)
     }
 }
 
@@ -188,6 +221,10 @@ impl Act for Respond {
         };
         let when = self.when.as_ref().map(|when| format!(" when {}", words::condition(when))).unwrap_or_default();
         let forward = if self.forward { "let the server have it, and answer" } else { "answer" };
-        format!("{forward} {} with {content}{headers}{ending} in the server's place{when}", self.status)
+        let other = match self.other_leg {
+            OtherLeg::Usual => String::new(),
+            other => format!("; the server's leg {}", other.words(self.lasting)),
+        };
+        format!("{forward} {} with {content}{headers}{ending} in the server's place{when}{other}", self.status)
     }
 }

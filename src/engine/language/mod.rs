@@ -203,6 +203,16 @@ pub const OVERTAKE: Field =
     field("overtake", Kind::Bool, Need::Default("false"), "whether later units of the stream may pass it");
 /// When a fault acts.
 pub const WHEN: Field = field("when", Kind::Condition(Asked::Unit), Need::Optional, "when, if not at once");
+/// What becomes of the leg that a rule does not end.
+pub const OTHER_LEG: Field = field(
+    "other-leg",
+    Kind::Word(&["close", "drain", "keep"]),
+    Need::Default("\"close\""),
+    "what becomes of the other leg (drain on a `resumable` stream, and with `forward`)",
+);
+/// How long that lives on.
+pub const LASTING: Field =
+    field("for", Kind::Duration, Need::Optional, "how long drain or keep lasts (no end but the session's)");
 /// The time between two parts.
 pub const GAP: Field = field("gap", Kind::Time, Need::Default("\"0s\""), "the time between two parts");
 /// The `retry` of an event.

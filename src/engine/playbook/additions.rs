@@ -10,11 +10,14 @@ use super::super::fault::cut::Place as CutPlace;
 use super::super::fault::duplicate::Duplicate;
 use super::super::fault::event_text::{EventData, EventText};
 use super::super::fault::inject::{Inject, Place, To, What};
+use super::super::fault::respond::{Content, Respond};
 use super::super::record::PointFate;
 use super::super::rule::Rule;
 use super::super::selector::{At, Glob, Selector};
 use super::Play;
-use super::tools::{after, answer, at, cut, delay, hold, message, ms, notification, of, question, rule, seen, sight};
+use super::tools::{
+    after, answer, at, cut, delay, hold, message, ms, notification, of, question, respond, rule, seen, sight,
+};
 
 fn comment(text: &str) -> What {
     What::Event(EventText { comment: Some(text.to_owned()), ..EventText::default() })
@@ -261,18 +264,9 @@ fn it_passes_what_waits_on_its_stream_but_not_its_head_or_its_unit() {
 
 #[test]
 fn a_made_answer_can_be_added_to() {
-    let respond = super::super::fault::respond::Respond {
-        status: 200,
-        headers: Vec::new(),
-        content: super::super::fault::respond::Content::Events(vec![EventText {
-            data: Some(EventData::Text("{\"id\":1,\"result\":{}}".into())),
-            ..EventText::default()
-        }]),
-        ending: Ending::Eof,
-        when: None,
-        limit: ms(1),
-        forward: false,
-    };
+    let data = Some(EventData::Text("{\"id\":1,\"result\":{}}".into()));
+    let content = Content::Events(vec![EventText { data, ..EventText::default() }]);
+    let respond = Respond { content, ..respond(200) };
     let made = rule("respond", of(At::Request, "tools/call"), Fault::Respond(respond));
     let mut play = Play::new(vec![made, after_head(comment("x"))]);
     play.calls("a", 1);

@@ -9,12 +9,11 @@ use super::super::record::PointFate;
 use super::super::rule::Rule;
 use super::super::selector::At;
 use super::Play;
-use super::tools::{after, answer, cut, ms, of, rule};
+use super::tools::{self, after, answer, cut, of, rule};
 
 fn respond(point: At, forward: bool, when: Option<Condition>) -> Rule {
     let content = Content::Text("made".to_owned());
-    let headers = Vec::new();
-    let respond = Respond { status: 503, headers, content, ending: Ending::Eof, when, limit: ms(1_000), forward };
+    let respond = Respond { content, when, forward, ..tools::respond(503) };
     rule("respond", of(point, "tools/call"), Fault::Respond(respond))
 }
 

@@ -8,6 +8,7 @@ use serde_json::json;
 use super::super::condition::{Condition, Time};
 use super::super::event::Ending;
 use super::super::fault::Fault;
+use super::super::fault::cut::OtherLeg;
 use super::super::fault::dropping::Drop;
 use super::super::fault::duplicate::Duplicate;
 use super::super::fault::event_text::{EventData, EventText};
@@ -79,15 +80,20 @@ fn respond(sight: Sight) -> impl Strategy<Value = Respond> {
     let endings = prop::sample::select(vec![Ending::Eof, Ending::Eof, Ending::Fin, Ending::Reset, Ending::Stall]);
     let status = prop::sample::select(vec![200u16, 200, 202, 404, 503]);
     let when = prop::option::of(condition(sight));
-    (status, contents, endings, when, any::<bool>()).prop_map(|(status, content, ending, when, forward)| Respond {
-        status,
-        headers: vec![("x-made".to_owned(), Some("1".to_owned()))],
-        content,
-        ending,
-        when,
-        limit: ms(LIMIT),
-        forward,
-    })
+    let others = prop::sample::select(vec![OtherLeg::Usual, OtherLeg::Close, OtherLeg::Drain, OtherLeg::Keep]);
+    (status, contents, endings, when, any::<bool>(), others).prop_map(
+        |(status, content, ending, when, forward, other_leg)| Respond {
+            status,
+            headers: vec![("x-made".to_owned(), Some("1".to_owned()))],
+            content,
+            ending,
+            when,
+            limit: ms(LIMIT),
+            forward,
+            other_leg,
+            lasting: None,
+        },
+    )
 }
 
 /// The same fault as it could be written at this point.
@@ -109,6 +115,9 @@ pub(super) fn fitted(mut fault: Fault, at: At) -> Fault {
         Fault::Respond(respond) => {
             respond.forward &= at == At::Request;
             respond.when.take_if(|when| at != At::Head && *when == Condition::End);
+            if at != At::Head && !respond.forward {
+                respond.other_leg = OtherLeg::Usual;
+            }
         }
         _ => {}
     }

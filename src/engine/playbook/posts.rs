@@ -7,12 +7,11 @@ use super::super::fault::dropping::Drop;
 use super::super::fault::duplicate::Duplicate;
 use super::super::fault::event_text::{EventData, EventText};
 use super::super::fault::inject::{Inject, Place, To, What};
-use super::super::fault::respond::{Content, Respond};
 use super::super::record::{Entry, PointFate};
 use super::super::rule::Rule;
 use super::super::selector::{At, Selector};
 use super::Play;
-use super::tools::{after, answer, at, delay, hold, message, ms, notification, of, rule, seen};
+use super::tools::{after, answer, at, delay, hold, message, ms, notification, of, respond, rule, seen};
 
 fn cancel(of: &str) -> What {
     let message = serde_json::json!({ "method": "notifications/cancelled", "params": { "requestId": of } });
@@ -202,17 +201,8 @@ fn what_is_not_sent_is_not_sent_again() {
     let mut play = Play::new(vec![lose, again(1, 0)]);
     play.calls("a", 7);
     assert_eq!((play.sent.len(), play.counts("again")), (0, (0, 0, 0)));
-    let respond = Respond {
-        status: 503,
-        headers: Vec::new(),
-        content: Content::Empty,
-        ending: super::super::event::Ending::Eof,
-        when: None,
-        limit: ms(1),
-        forward: false,
-    };
-    let mut play =
-        Play::new(vec![again(1, 0), rule("respond", of(At::Request, "tools/call"), Fault::Respond(respond))]);
+    let respond = Fault::Respond(respond(503));
+    let mut play = Play::new(vec![again(1, 0), rule("respond", of(At::Request, "tools/call"), respond)]);
     play.calls("a", 7);
     assert_eq!((play.sent.len(), play.forwarded("a")), (0, false));
 }

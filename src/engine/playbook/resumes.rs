@@ -1,12 +1,11 @@
 //! `resumable`: ids of ours on a stream, what the client was not sent kept, and resumes answered without the server.
 
 use super::Play;
-use super::tools::{answer, at, cut, delay, glob, hold, message, ms, notification, of, question, rule, seen};
+use super::tools::{answer, at, cut, delay, glob, hold, message, notification, of, question, respond, rule, seen};
 use crate::engine::condition::Condition;
 use crate::engine::event::{Ending, Fate};
 use crate::engine::fault::Fault;
 use crate::engine::fault::cut::{Cut, OtherLeg, Place};
-use crate::engine::fault::respond::{Content, Respond};
 use crate::engine::fault::resumable::Resumable;
 use crate::engine::record::{Entry, PointFate};
 use crate::engine::rule::Rule;
@@ -241,16 +240,7 @@ fn rules_act_on_the_resumes_wherever_they_are_written() {
 fn a_resume_can_be_answered_otherwise_at_its_request_and_at_its_head() {
     for point in [At::Request, At::Head] {
         let once = Trigger { times: Some(1), ..Trigger::default() };
-        let gone = Respond {
-            status: 503,
-            headers: Vec::new(),
-            content: Content::Empty,
-            ending: Ending::Eof,
-            when: None,
-            limit: ms(1000),
-            forward: false,
-        };
-        let gone = Rule { trigger: once, ..rule("gone", at(point, "resume"), Fault::Respond(gone)) };
+        let gone = Rule { trigger: once, ..rule("gone", at(point, "resume"), Fault::Respond(respond(503))) };
         let mut play = cut_early(vec![gone]);
         play.data("call", &answer(1)).ends("call");
         let id = last_id(&play, "call");

@@ -54,6 +54,10 @@ impl Play {
                 }
                 self.written(exchange, &[unit])
             }
+            Command::ClosePost { unit } => {
+                self.closed_posts.push(unit);
+                Vec::new()
+            }
             Command::Head { exchange, unit, rechunk, edits, made } => {
                 let seen = self.note("head", exchange);
                 (seen.sent_head, seen.head_edits) = (Some(rechunk), edits);

@@ -8,6 +8,7 @@ use super::super::fault::Fault;
 use super::super::fault::cut::{Cut, OtherLeg, Place};
 use super::super::fault::delay::Delay;
 use super::super::fault::hold::Hold;
+use super::super::fault::respond::{Content, Respond};
 use super::super::rule::Rule;
 use super::super::selector::{At, Glob, MessageSelector, Selector};
 use super::super::trigger::{Scope, Trigger};
@@ -71,6 +72,21 @@ pub(crate) fn cut(ending: Ending, place: Place) -> Cut {
         when: None,
         limit: ms(10_000),
         settle: ms(20),
+    }
+}
+
+/// An answer without a body in the server's place.
+pub(crate) fn respond(status: u16) -> Respond {
+    Respond {
+        status,
+        headers: Vec::new(),
+        content: Content::Empty,
+        ending: Ending::Eof,
+        when: None,
+        limit: ms(1_000),
+        forward: false,
+        other_leg: OtherLeg::Usual,
+        lasting: None,
     }
 }
 

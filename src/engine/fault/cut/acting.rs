@@ -49,7 +49,10 @@ impl Engine {
             None => self.cut_client(now, id, rule, client, inside, settle),
         }
         if self.exchanges.get(&id).is_some_and(|exchange| exchange.server == ServerLeg::Open) {
-            self.close_server(id, server, Vec::new());
+            match cut.leg {
+                Leg::Client => self.end_server(id, server),
+                Leg::Server | Leg::Both => self.close_server(id, server, Vec::new()),
+            }
         }
         self.tidy(id);
     }

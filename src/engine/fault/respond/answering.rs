@@ -1,5 +1,5 @@
-//! What the engine does for a made answer: the exchange goes on as if the server had sent it, while the server's own
-//! answer, if there is one, is read to its end and thrown away.
+//! What the engine does for a made answer: the exchange goes on as if the server had sent it, and of the server's own
+//! answer, if there is one, nobody gets a byte.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{Content, Respond};
 use crate::engine::engine::Engine;
-use crate::engine::event::{AnswerHead, Ending, ExchangeId, Fate, Moment, Source};
+use crate::engine::event::{AnswerHead, Ending, ExchangeId, Moment, Source};
 use crate::engine::exchange::{ClientLeg, ServerLeg};
 use crate::engine::fault::Fault;
 use crate::engine::record::PointFate;
@@ -25,6 +25,7 @@ impl Engine {
         if exchange.client != ClientLeg::Open || exchange.head_left || exchange.is_answered() {
             return;
         }
+        let kept = exchange.kept.is_some();
         exchange.answered_by = Some(rule);
         self.disarm_cuts(id);
         self.serve_no_more(id);
@@ -35,8 +36,8 @@ impl Engine {
             self.discard_all(now, lane, PointFate::Cut);
         }
         match self.exchanges.get(&id).map(|exchange| exchange.server) {
-            // The server does its work and writes its answer; nobody gets it.
-            Some(ServerLeg::Open) => self.close_server(id, Fate::Drain(None), Vec::new()),
+            // Whatever the server still says, nobody gets it.
+            Some(ServerLeg::Open) => self.end_server(id, respond.fate_of_server(kept)),
             Some(ServerLeg::Idle) => {
                 let seq = self.next_seq();
                 self.server_ended(now, id, seq);

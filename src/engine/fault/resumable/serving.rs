@@ -207,7 +207,7 @@ impl Engine {
         }
         self.cut_client(now, id, rule, Ending::Eof, None, None);
         if self.exchanges.get(&id).is_some_and(|exchange| exchange.server == ServerLeg::Open) {
-            self.close_server(id, Fate::Drain(None), Vec::new());
+            self.end_server(id, Fate::Drain(None));
         }
         self.tidy(id);
     }

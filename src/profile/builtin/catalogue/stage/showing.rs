@@ -78,6 +78,7 @@ impl Stage {
                 };
                 vec![format!("server {} {fate}", self.name(*exchange))]
             }
+            Command::ClosePost { .. } => vec!["server also closed".to_owned()],
             Command::PauseServer { exchange } => vec![format!("server {} paused", self.name(*exchange))],
             Command::ResumeServer { exchange } => vec![format!("server {} resumed", self.name(*exchange))],
             Command::CutConnection { conn, ending } => {
