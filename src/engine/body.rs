@@ -8,7 +8,7 @@ use bytes::{Bytes, BytesMut};
 use super::answer::{Media, header};
 use super::engine::Engine;
 use super::event::{Ending, ExchangeId, Moment};
-use super::exchange::{Body, ClientLeg, Fold, JSON_LIMIT, Json, Late};
+use super::exchange::{Body, ClientLeg, Exchange, Fold, JSON_LIMIT, Json, Late};
 use super::sse::{self, Block, BlockKind, Frame, Framer};
 use super::unit::{LaneId, Out, Parcel, Piece, Point};
 
@@ -41,7 +41,19 @@ impl Engine {
         if looks && answer.body != answer.media && matches!(answer.media, Media::Sse | Media::Json) {
             let encoding = header(&answer.head.headers, "content-encoding").cloned().unwrap_or_default();
             let encoding = String::from_utf8_lossy(&encoding).into_owned();
-            self.note(now, format!("{}: a body encoded as {encoding} is not looked into", self.key_of(id)));
+            self.not_looked_into(now, id, &format!("a body encoded as {encoding}"));
+        }
+    }
+
+    /// A body, or a block, is not looked into. Where a rule would, the verdict names it.
+    fn not_looked_into(&mut self, now: Moment, id: ExchangeId, what: &str) {
+        let key = self.key_of(id);
+        let rules = self.lookers(id);
+        if rules.is_empty() {
+            self.note(now, format!("{key}: {what} is not looked into"));
+        } else {
+            let rules = rules.iter().map(|rule| format!("\"{rule}\"")).collect::<Vec<_>>().join(", ");
+            self.remark(now, key, format!("{what} is not looked into: what {rules} would do with it is not done"));
         }
     }
 
@@ -136,8 +148,12 @@ impl Engine {
         for frame in frames {
             framed += frame.bytes().len();
             end = framed.saturating_sub(carried);
+            if matches!(frame, Frame::Part(_)) {
+                self.begin_parted(now, id);
+            }
             if let Frame::Block(block) = frame {
                 let point = self.block_point(now, id, block);
+                self.end_parted(id);
                 self.sight((now, point.seq), super::condition::Leg::Server, &point, Some(id));
                 points.push((end - start, point));
             }
@@ -163,19 +179,30 @@ impl Engine {
                 if let Some(exchange) = self.exchanges.get_mut(&id) {
                     exchange.late = Late::Follows;
                     exchange.last_block = point.seq;
-                    let parted = std::mem::take(&mut exchange.parted);
-                    point.block.iter_mut().for_each(|block| block.parted = parted);
                 }
+                let parted = self.end_parted(id);
+                point.block.iter_mut().for_each(|block| block.parted = parted);
                 self.arrive(now, LaneId::Down(id), Out::Bytes(bytes), point);
             }
             Frame::Part(bytes) => {
-                if let Some(exchange) = self.exchanges.get_mut(&id) {
-                    exchange.parted = true;
-                }
+                self.begin_parted(now, id);
                 self.pass_piece(now, id, Piece::Begun, bytes, Vec::new());
             }
             Frame::Late(lf) => self.late(now, id, lf),
         }
+    }
+
+    /// A block has begun to pass that is too large to be kept whole.
+    fn begin_parted(&mut self, now: Moment, id: ExchangeId) {
+        let known = |exchange: &mut Box<Exchange>| std::mem::replace(&mut exchange.parted, true);
+        if !self.exchanges.get_mut(&id).is_none_or(known) {
+            self.not_looked_into(now, id, &format!("an event beyond {} bytes", sse::BLOCK_LIMIT));
+        }
+    }
+
+    /// Whether the block that has ended was such a one.
+    fn end_parted(&mut self, id: ExchangeId) -> bool {
+        self.exchanges.get_mut(&id).is_some_and(|exchange| std::mem::take(&mut exchange.parted))
     }
 
     /// A LF whose CR had ended a block goes where its block goes.
@@ -208,7 +235,7 @@ impl Engine {
         let complete = json.length == Some(json.kept.len() as u64);
         let mut points = Vec::new();
         if json.kept.len() > JSON_LIMIT {
-            self.note(now, format!("{}: a JSON answer beyond {JSON_LIMIT} bytes is not looked into", self.key_of(id)));
+            self.not_looked_into(now, id, &format!("a JSON answer beyond {JSON_LIMIT} bytes"));
             let kept = std::mem::take(&mut json.kept).freeze();
             json.done = true;
             self.restore(id, Body::Json(json));

@@ -9,10 +9,12 @@ use super::condition::Time;
 use super::counting::Judgement;
 use super::engine::Engine;
 use super::event::{ExchangeId, Moment};
-use super::fault::Turn;
+use super::fault::{Fault, Turn};
 use super::matching::{self, Scene};
 use super::plan::{Cond, Sel};
 use super::record::{DecisionEntry, DrawEntry, Entry};
+use super::rule::Rule;
+use super::sse::BLOCK_LIMIT;
 use super::unit::{LaneId, Out, Parcel, Point};
 
 impl Engine {
@@ -71,8 +73,25 @@ impl Engine {
         let plan = Arc::clone(&self.plan);
         if let Some((_, point)) = parcel.points.first_mut() {
             point.rules.push(rule);
+            if point.block.as_ref().is_some_and(|block| block.parted) {
+                let key = point.key.to_string();
+                self.act_on_a_last_part(now, rule, key);
+            }
         }
         plan.rules[rule].rule.fault.act(self, Turn { now, rule, lane, parcel });
+    }
+
+    /// All but the end of the block has begun to pass already: that is what the rule meets.
+    fn act_on_a_last_part(&mut self, now: Moment, rule: usize, key: String) {
+        let Rule { name, fault, .. } = &self.plan.rules[rule].rule;
+        let did = match fault {
+            Fault::Cut(_) => "fell in its last part, and its bytes are counted from there",
+            Fault::Delay(_) | Fault::Hold(_) => "kept only its last part back",
+            _ => "did nothing to it",
+        };
+        let what =
+            format!("an event beyond {BLOCK_LIMIT} bytes, which begins to pass before it is whole: \"{name}\" {did}");
+        self.remark(now, key, what);
     }
 
     /// Whether a selector means a point, on the stream of this exchange.

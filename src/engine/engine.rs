@@ -237,6 +237,7 @@ impl Engine {
             foreign: self.foreign(),
             silences: self.notebook.silences.clone(),
             expectations: self.expecting.tallies(),
+            remarks: self.notebook.remarks.clone(),
             left_open: self.left_open(),
             sessions: self.sessions.count(),
             exchanges: self.exchange_count,

@@ -90,6 +90,20 @@ impl Engine {
         encoded && (self.holds_blocks(id) || watched() || turned())
     }
 
+    /// The rules that would look into the blocks of an exchange, because they act on them or wait for them.
+    pub(super) fn lookers(&self, id: ExchangeId) -> Vec<String> {
+        let Some(exchange) = self.exchanges.get(&id) else { return Vec::new() };
+        let looks = |armed: &&Armed| {
+            let mut watches = Vec::new();
+            let conds = [&armed.from, &armed.until, &armed.gate].into_iter().flatten();
+            conds.for_each(|cond| cond.watches(&mut watches));
+            let watched = watches.into_iter().map(|watch| &self.plan.watches[watch].sel);
+            let mut sels = watched.chain([&armed.sel]);
+            sels.any(|sel| sel.selector.at == At::Block && self.may_mean(sel, exchange))
+        };
+        self.plan.rules.iter().filter(looks).map(|armed| armed.rule.name.clone()).collect()
+    }
+
     fn may_act(&self, id: ExchangeId, how: impl Fn(&Armed) -> bool) -> bool {
         let Some(exchange) = self.exchanges.get(&id) else { return false };
         let past = |at: At| matches!(at, At::Connect | At::RequestHead | At::Request);

@@ -18,7 +18,7 @@ use super::missed::Missed;
 use super::owner::{CallId, Spoken};
 use super::plan::{Armed, Plan, Quiet};
 use super::record::{
-    Entry, GateEntry, NoteEntry, Opened, OwnerEntry, PointEntry, PointFate, RpcEntry, RuleTally, SilenceTally,
+    Entry, GateEntry, NoteEntry, Opened, OwnerEntry, PointEntry, PointFate, Remark, RpcEntry, RuleTally, SilenceTally,
 };
 use super::rule::Rule;
 use super::selector::At;
@@ -27,6 +27,8 @@ use super::withheld::Kept;
 
 /// How many ends of gates the summary keeps; the oldest that opened go first.
 const GATES: usize = 10_000;
+/// How many remarks it keeps.
+const REMARKS: usize = 100;
 
 /// Of how many firings, for each rule, it is known that they were effective.
 const FIRINGS: usize = 16 * 1024;
@@ -48,6 +50,7 @@ pub(super) struct Notebook {
     pub(super) effects: Vec<Effect>,
     /// How many effects there was no place for.
     pub(super) more_effects: u64,
+    pub(super) remarks: Vec<Remark>,
     /// The methods of exchanges, by key.
     pub(super) methods: Bounded<String, String>,
     /// Whether it was said that identity encoding is asked for.
@@ -76,6 +79,7 @@ impl Notebook {
             gates: VecDeque::new(),
             effects: Vec::new(),
             more_effects: 0,
+            remarks: Vec::new(),
             methods: Bounded::new(GATES),
             identity: false,
         }
@@ -101,6 +105,15 @@ impl Engine {
     pub(super) fn note(&mut self, now: Moment, text: String) {
         let seq = self.next_seq();
         self.record(Entry::Note(NoteEntry { seq, at: micros(now), text }));
+    }
+
+    /// The same, for the verdict too.
+    pub(super) fn remark(&mut self, now: Moment, key: String, what: String) {
+        self.note(now, format!("{key}: {what}"));
+        let remark = Remark { key, what };
+        if self.notebook.remarks.len() < REMARKS && !self.notebook.remarks.contains(&remark) {
+            self.notebook.remarks.push(remark);
+        }
     }
 
     /// A rule changed the wire, or ensured the order it stands for (rule R35).

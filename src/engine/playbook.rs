@@ -18,6 +18,7 @@ mod effects;
 mod eras;
 mod halves;
 mod holds;
+mod limits;
 mod makers;
 mod moves;
 mod orders;

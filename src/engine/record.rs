@@ -326,6 +326,8 @@ pub struct Summary {
     pub silences: Vec<SilenceTally>,
     /// One for each expectation, in written order.
     pub expectations: Vec<ExpectationTally>,
+    /// What rules could not do, or did otherwise than they say; the first hundred.
+    pub remarks: Vec<Remark>,
     /// The keys of exchanges, and of requests that rules sent, whose server's legs rules had left open and that were open
     /// still.
     pub left_open: Vec<String>,
@@ -333,6 +335,15 @@ pub struct Summary {
     pub sessions: u64,
     /// How many exchanges there were.
     pub exchanges: u64,
+}
+
+/// Something a rule could not do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Remark {
+    /// The point or the exchange it is about.
+    pub key: String,
+    /// What, in words.
+    pub what: String,
 }
 
 /// A rule of another era than those seen.

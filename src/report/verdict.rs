@@ -158,11 +158,12 @@ impl Verdict {
         })
     }
 
-    /// What the eras seen and the time scale mean for the rules, and what outlived the run.
+    /// What the eras seen and the time scale mean for the rules, what these could not do, and what outlived the run.
     fn notes(&self) -> Vec<String> {
         let era = era::notes(&self.facts.summary, &self.facts.eras);
         let scale = scale::notes(&self.facts.summary.silences, self.facts.scale);
-        era.into_iter().chain(scale).chain(remarks::left_open(&self.facts.summary)).collect()
+        let remarks = remarks::lines(&self.facts.summary).chain(remarks::left_open(&self.facts.summary));
+        era.into_iter().chain(scale).chain(remarks).collect()
     }
 
     /// What was doubtful in the text of rules that then matched nothing, or of expectations that were not met.

@@ -136,6 +136,20 @@ fn with_forward_too_the_answer_comes_before_its_ending() {
 }
 
 #[test]
+fn a_stall_of_a_head_alone_is_said_to_be_none() {
+    let scene =
+        with("match = { at = \"request\", http-method = \"HEAD\" }\nrespond = { status = 200, ending = \"stall\" }");
+    let mut client = scene.connect();
+    for _ in 0..2 {
+        client.send("HEAD /mcp HTTP/1.1\r\nHost: x\r\n\r\n");
+        assert_eq!(client.answer_to("HEAD").status(), 200, "its connection is of use");
+    }
+    let ended = scene.finish();
+    assert_eq!(ended.status, 4, "{}", ended.stderr);
+    assert!(ended.stderr.contains("has no body, and ended with its head: no stall"), "{}", ended.stderr);
+}
+
+#[test]
 fn with_when_the_answer_waits_for_something_else() {
     let scene = with(
         "match = { at = \"request\", method = \"tools/call\" }\nrespond = { status = 429, when = { at = \"end\", method = \

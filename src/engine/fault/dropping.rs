@@ -30,8 +30,8 @@ impl Act for Drop {
         let Turn { now, rule, parcel, .. } = turn;
         let Some((_, point)) = parcel.points.first() else { return };
         if point.block.as_ref().is_some_and(|block| block.parted) {
-            return engine
-                .note(now, format!("{}: too large to be kept whole, it has begun to pass: not lost", point.key));
+            // It has begun to pass.
+            return;
         }
         // A LF that belongs to a lost block is lost with it.
         if let (At::Block, Some(exchange)) = (point.at, point.exchange.and_then(|id| engine.exchanges.get_mut(&id))) {

@@ -119,6 +119,12 @@ fn check(params: &Params, at: At, _: &Spot, slips: &mut Complaints) {
     if let (true, Some((key, spot))) = (bodiless, params.which(&CONTENT).first()) {
         slips.wrong(spot, format!("`{key}` beside a status that has no body"), "write another status, or no body");
     }
+    if let Some(spot) =
+        params.written("ending").filter(|_| bodiless && params.text("ending").as_deref() == Some("stall"))
+    {
+        let what = "a stall of an answer without a body: it has ended with its head";
+        slips.wrong(spot, what, "write another status, or cut = \"stall\"");
+    }
     params.list("sse").iter().flatten().for_each(|event| event_text::check(event, slips));
     let forward = params.written("forward").filter(|_| params.flag("forward"));
     if let Some(spot) = forward.filter(|_| at != At::Request) {

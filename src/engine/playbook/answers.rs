@@ -7,7 +7,7 @@ use super::super::fault::cut::Place;
 use super::super::fault::respond::{Content, Respond};
 use super::super::record::PointFate;
 use super::super::rule::Rule;
-use super::super::selector::At;
+use super::super::selector::{At, Selector};
 use super::Play;
 use super::tools::{self, after, answer, cut, of, rule};
 
@@ -44,6 +44,20 @@ fn the_servers_own_answer_is_read_to_its_end_and_goes_no_further() {
         assert_eq!(play.point(key).fate, PointFate::Cut, "{key}");
     }
     assert!(play.engine.exchanges.is_empty());
+}
+
+/// A request that is answered with a stall: how often that was effective, and how much is remarked.
+fn stalls(method: &str, status: u16) -> (u64, usize) {
+    let stalling = Respond { ending: Ending::Stall, ..tools::respond(status) };
+    let mut play = Play::new(vec![rule("stall", Selector::any(At::Request), Fault::Respond(stalling))]);
+    play.sends("a", method, &[("mcp-session-id", "S")], "");
+    (play.counts("stall").2, play.engine.summary().remarks.len())
+}
+
+/// Its client has the whole answer with the head, and its connection is of use.
+#[test]
+fn a_stall_of_an_answer_without_a_body_is_none_and_that_is_said() {
+    assert_eq!([stalls("HEAD", 200), stalls("GET", 204), stalls("GET", 200)], [(0, 1), (0, 1), (1, 0)]);
 }
 
 #[test]

@@ -1,13 +1,25 @@
-//! What a reader of the verdict would not guess from the rules: server's legs that outlived the run.
+//! What a reader of the verdict would not guess from the rules: what they could not do, and server's legs that outlived the
+//! run.
 //!
 //! The one rule: a line names the exchange it is about.
 
 use super::count;
-use crate::engine::record::Summary;
+use crate::engine::record::{Remark, Summary};
 use crate::report::names::{self, Methods};
 
 /// How many are named.
 const NAMED: usize = 3;
+
+/// What rules could not do, or did otherwise than they say.
+pub(super) fn lines(summary: &Summary) -> impl Iterator<Item = String> {
+    summary.remarks.iter().map(|remark| {
+        let Remark { key, what } = remark;
+        let point = key.rsplit('/').next().is_some_and(|own| own.contains('#'));
+        let name =
+            if point { names::point(key, &summary.methods) } else { names::exchange_stream(key, &summary.methods) };
+        format!("{name}: {what}")
+    })
+}
 
 /// Legs that rules had left open, and that were open still when the run ended.
 pub(super) fn left_open(summary: &Summary) -> Option<String> {
@@ -39,6 +51,16 @@ fn named(key: &str, methods: &Methods) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_rule_could_not_do_is_said_of_its_exchange_or_point() {
+        let remark = |key: &str| Remark { key: key.to_owned(), what: "no".to_owned() };
+        let remarks = vec![remark("s1/post:1"), remark("s1/get:1/block#2")];
+        let methods = Methods::from([("s1/post:1".to_owned(), "tools/call".to_owned())]);
+        let summary = Summary { remarks, methods, ..Summary::default() };
+        let said: Vec<_> = lines(&summary).collect();
+        assert_eq!(said, ["POST tools/call id 1: no", "block 2 of GET: no"]);
+    }
 
     #[test]
     fn legs_that_are_open_still_are_counted_and_the_first_are_named() {

@@ -29,8 +29,7 @@ impl Engine {
         exchange.answered_by = Some(rule);
         self.disarm_cuts(id);
         self.serve_no_more(id);
-        // Whatever becomes of the answer: the server did not get the request, or its own answer goes nowhere.
-        self.effective_once(rule, point.seq);
+        self.judge_answer(now, id, rule, respond, point);
         self.log_firing(now, rule, point);
         for lane in [LaneId::Up(id), LaneId::Down(id)] {
             self.discard_all(now, lane, PointFate::Cut);
@@ -51,6 +50,20 @@ impl Engine {
         self.put_body(now, id, rule, respond, body);
         let made = self.make_end(now, id, rule, respond.ending);
         self.put(now, made);
+    }
+
+    /// A made answer is seen; only not as a stall where it has no body, and so ends with its head.
+    fn judge_answer(&mut self, now: Moment, id: ExchangeId, rule: usize, respond: &Respond, point: &Point) {
+        let head_only = self.exchanges.get(&id).is_some_and(|exchange| exchange.request.method == "HEAD");
+        if respond.ending == Ending::Stall && (head_only || matches!(respond.status, 204 | 304)) {
+            let name = &self.plan.rules[rule].name;
+            let what = format!("the answer that \"{name}\" made has no body, and ended with its head: no stall");
+            let key = self.key_of(id);
+            self.remark(now, key, what);
+        } else {
+            // Whatever becomes of the answer: the server did not get the request, or its own answer goes nowhere.
+            self.effective_once(rule, point.seq);
+        }
     }
 
     fn put_body(&mut self, now: Moment, id: ExchangeId, rule: usize, respond: &Respond, body: Bytes) {
