@@ -160,6 +160,8 @@ pub(super) struct Exchange {
     pub(super) server: ServerLeg,
     /// Whether that outlives the client's on purpose.
     pub(super) spared: bool,
+    /// Whether a rule lost its request: the server never gets it.
+    pub(super) dropped: bool,
     /// When the server's answer ended, in time and sequence.
     pub(super) server_ended: Option<(Moment, u64)>,
     /// How the server's answer ends, as soon as that was read: its last bytes may just be on their way.
@@ -173,6 +175,10 @@ pub(super) struct Exchange {
     /// The bytes of their points.
     pub(super) flying_bytes: u64,
     pub(super) paused: bool,
+    /// Whether that is because no more of it can be kept.
+    pub(super) full: bool,
+    /// Whether a part of it was thrown away for a rule that is going to throw it all away.
+    pub(super) emptied: bool,
     /// What of it has reached the client.
     pub(super) reached: Reached,
     /// What rules have done to its bodies.
@@ -235,6 +241,7 @@ impl Exchange {
             down: Lane::default(),
             client: ClientLeg::Open,
             server: ServerLeg::Idle,
+            dropped: false,
             spared: false,
             server_ended: None,
             read_end: None,
@@ -243,6 +250,8 @@ impl Exchange {
             flying: 0,
             flying_bytes: 0,
             paused: false,
+            full: false,
+            emptied: false,
             reached: Reached::default(),
             sums: Sums::default(),
             silence: Silence::default(),

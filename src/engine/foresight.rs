@@ -134,7 +134,7 @@ impl Engine {
             Cond::Fired { rule: fired, .. } => fired.is_some_and(|fired| {
                 let sel = &self.plan.rules[fired].sel;
                 let mut open = self.open_exchanges(Same::Session, point, unsent(point));
-                open.any(|exchange| self.may_mean(sel, exchange))
+                open.any(|exchange| has_still(exchange, sel.selector.at) && self.may_mean(sel, exchange))
             }),
             Cond::Seen { watch, same, .. } => self.may_be_seen(*watch, *same, rule, point),
         }
@@ -158,7 +158,7 @@ impl Engine {
             At::Head | At::Block | At::End | At::Leave => true,
         };
         let mut open = self.open_exchanges(same, point, alone);
-        open.any(|exchange| waits(exchange) && self.may_mean(&watch.sel, exchange))
+        open.any(|exchange| waits(exchange) && has_still(exchange, selector.at) && self.may_mean(&watch.sel, exchange))
     }
 
     /// The open exchanges that relate to a unit; not its own where nothing can come on that as long as the unit waits.
@@ -178,7 +178,13 @@ impl Engine {
     }
 }
 
+/// Whether an open exchange can still have such a point, as far as that lies with its request: one that was lost is
+/// answered by nobody.
+fn has_still(exchange: &Exchange, at: At) -> bool {
+    !(exchange.dropped && matches!(at, At::Head | At::Block | At::End))
+}
+
 /// Whether the server does not know of the exchange while this unit waits.
-fn unsent(point: &Point) -> bool {
+pub(super) fn unsent(point: &Point) -> bool {
     matches!(point.at, At::Connect | At::RequestHead | At::Request)
 }

@@ -20,6 +20,8 @@ enum Waiting {
     Over(Moment, Cause),
     /// It was given up.
     Limit(Moment),
+    /// What it is for will not come, for this reason.
+    Never(Opened),
 }
 
 impl Engine {
@@ -47,6 +49,7 @@ impl Engine {
         let next = if let Truth::From(at) = truth { Some(limit.map_or(at, |limit| limit.min(at))) } else { limit };
         self.set_timer(&mut wait, next);
         self.look_out(rule, point);
+        self.news |= self.is_lost(&wait, point);
         Some(wait)
     }
 
@@ -81,7 +84,12 @@ impl Engine {
             }
             Waiting::Limit(at) => {
                 parcel.ready = parcel.ready.max(at);
-                self.given_up(now, wait, parcel);
+                self.given_up(now, wait, parcel, None);
+                false
+            }
+            Waiting::Never(why) => {
+                parcel.ready = parcel.ready.max(now);
+                self.given_up(now, wait, parcel, Some(why));
                 false
             }
         });
@@ -98,12 +106,16 @@ impl Engine {
             },
             Until::Behind(seq) if self.awaited.contains(seq) => Truth::No,
             Until::Behind(_) => Truth::Since(now, Cause::Time),
+            Until::Answer if self.may_answer(wait.rule, point) => Truth::No,
+            Until::Answer => Truth::Since(now, Cause::Time),
             Until::Window(_) | Until::Stream => return Waiting::Still(wait.limit),
         };
         match (truth, wait.limit) {
             (Truth::Since(at, cause), limit) if limit.is_none_or(|limit| at <= limit) => Waiting::Over(at, cause),
             (_, Some(limit)) if limit <= now => Waiting::Limit(limit),
             (Truth::From(at), limit) if limit.is_none_or(|limit| at <= limit) => Waiting::Still(Some(at)),
+            (Truth::No, _) if self.is_out_of_reach(wait, point.exchange) => Waiting::Never(Opened::Full),
+            (Truth::No, _) if self.is_lost(wait, point) => Waiting::Never(Opened::Lost),
             (_, limit) => Waiting::Still(limit),
         }
     }
@@ -129,12 +141,12 @@ impl Engine {
                 parcel.cuts.push(CutPlan { rule: wait.rule, later: false });
                 parcel.cuts.sort_by_key(|cut| cut.rule);
             }
-            Until::Behind(_) | Until::Window(_) | Until::Stream => {}
+            Until::Behind(_) | Until::Window(_) | Until::Stream | Until::Answer => {}
         }
     }
 
-    /// A wait has reached its limit.
-    fn given_up(&mut self, now: Moment, wait: &Wait, parcel: &mut Parcel) {
+    /// A wait has reached its limit, or is over for this reason.
+    fn given_up(&mut self, now: Moment, wait: &Wait, parcel: &mut Parcel, why: Option<Opened>) {
         self.clear_timer(wait);
         let by = self.next_seq();
         let Some((_, point)) = parcel.points.first_mut() else { return };
@@ -142,19 +154,25 @@ impl Engine {
         let point = point.clone();
         match wait.until {
             Until::Hold | Until::Cut => {
-                let under_way = self.plan.rules[wait.rule]
-                    .gate
-                    .as_ref()
-                    .is_some_and(|cond| self.under_way(cond, wait.rule, &point));
+                let gate = self.plan.rules[wait.rule].gate.as_ref();
+                let under_way = why == Some(Opened::Full)
+                    || why.is_none() && gate.is_some_and(|cond| self.under_way(cond, wait.rule, &point));
                 if wait.until == Until::Hold {
                     self.ungather(wait.rule, &point);
                     if under_way && !matches!(parcel.out, Out::Gate(_)) {
                         self.effective_at(wait.rule, &point);
                     }
                 }
-                let opened = if under_way { Opened::Limit } else { Opened::Vacuous };
+                let opened = why.unwrap_or(if under_way { Opened::Limit } else { Opened::Vacuous });
                 self.close_gate(now, wait.rule, &point, opened);
+                let emptied = point.exchange.and_then(|id| self.exchanges.get(&id)).is_some_and(|it| it.emptied);
+                if wait.until == Until::Cut && emptied {
+                    // There is nothing left that could be let go in its place.
+                    parcel.cuts.push(CutPlan { rule: wait.rule, later: false });
+                    parcel.cuts.sort_by_key(|cut| cut.rule);
+                }
             }
+            Until::Answer => self.answer_no_more(now, wait.rule, &point),
             Until::Behind(_) | Until::Window(_) | Until::Stream => {}
         }
     }

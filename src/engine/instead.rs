@@ -34,6 +34,7 @@ impl Engine {
                 let next = if let Truth::From(at) = truth { limit.min(at) } else { limit };
                 let mut wait = Wait { rule, until: Until::Cut, limit: Some(limit), timer: None };
                 self.set_timer(&mut wait, Some(next));
+                self.news |= self.is_lost(&wait, &point);
                 parcel.waits.push(wait);
                 self.look_out(rule, &point);
             }
@@ -62,6 +63,44 @@ impl Engine {
             self.write_point(&point, fate, None, None);
             self.strike(now, exchange, rule, &point, inside.clone());
         }
+    }
+
+    /// A head waits while a rule may still answer in the server's place (rule R26).
+    pub(super) fn withhold_head(&mut self, parcel: &mut Parcel) {
+        let Some((_, point)) = parcel.points.first().filter(|_| matches!(parcel.out, Out::Head)) else { return };
+        let (arrived, exchange) = (point.arrived, point.exchange.and_then(|id| self.exchanges.get(&id)));
+        let limit = |rule: usize| match &self.plan.rules[rule].rule.fault {
+            Fault::Respond(respond) => Some((rule, arrived + respond.limit)),
+            _ => None,
+        };
+        let cuts = exchange.into_iter().flat_map(|exchange| &exchange.cuts);
+        let answers: Vec<_> = cuts.filter_map(|cut| limit(cut.rule)).collect();
+        for (rule, limit) in answers {
+            let mut wait = Wait { rule, until: Until::Answer, limit: Some(limit), timer: None };
+            self.set_timer(&mut wait, Some(limit));
+            parcel.waits.push(wait);
+        }
+    }
+
+    /// Whether a rule waits to answer in the server's place.
+    pub(super) fn may_answer(&self, rule: usize, head: &Point) -> bool {
+        let exchange = head.exchange.and_then(|id| self.exchanges.get(&id));
+        exchange.is_some_and(|exchange| exchange.cuts.iter().any(|cut| cut.rule == rule))
+    }
+
+    /// A head has waited long enough for such a rule: the server's answer goes on.
+    pub(super) fn answer_no_more(&mut self, now: Moment, rule: usize, head: &Point) {
+        let Some(id) = head.exchange else { return };
+        let Some(exchange) = self.exchanges.get_mut(&id) else { return };
+        let Some(place) = exchange.cuts.iter().position(|cut| cut.rule == rule) else { return };
+        let cut = exchange.cuts.remove(place);
+        if exchange.cuts.is_empty() {
+            self.cutting.remove(&id);
+        }
+        self.remove_timer(cut.timer);
+        let gate = self.plan.rules[rule].gate.as_ref();
+        let under_way = gate.is_some_and(|cond| self.under_way(cond, rule, &cut.point));
+        self.close_gate(now, rule, head, if under_way { Opened::Limit } else { Opened::Vacuous });
     }
 
     pub(super) fn arm_cut(&mut self, id: ExchangeId, cut: ArmedCut) {

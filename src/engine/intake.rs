@@ -239,6 +239,7 @@ impl Engine {
             return;
         }
         let mut decided = self.decided(now, made);
+        self.withhold_head(&mut decided.own.parcel);
         let points = &mut decided.own.parcel.points;
         points.extend(before.map(|point| (0, point)));
         points.sort_by_key(|(_, point)| point.seq);

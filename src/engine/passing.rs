@@ -249,12 +249,21 @@ impl Engine {
         if exchange.down.is_empty() && !exchange.paused {
             return;
         }
-        let most = if exchange.down.is_slow() { SLOW_LIMIT } else { LANE_LIMIT };
+        let slow = exchange.down.is_slow();
+        let most = if slow { SLOW_LIMIT } else { LANE_LIMIT };
         let limit = if exchange.paused { most / 2 } else { most };
         // What waits for the end of a block would wait for ever if that were not read.
-        let stops = exchange.down.bytes > limit && !exchange.down.torn
-            || plan.presses && exchange.down.parcels.iter().any(|parcel| parcel.stops_reading(&plan));
+        let many = exchange.down.bytes > limit && !exchange.down.torn;
+        let stops = many || plan.presses && exchange.down.parcels.iter().any(|parcel| parcel.stops_reading(&plan));
         let open = exchange.server == ServerLeg::Open && exchange.client == ClientLeg::Open;
+        exchange.full = many && open && !slow;
+        if exchange.full {
+            if self.make_room(now, id) {
+                return self.press(now, id);
+            }
+            self.news = true;
+        }
+        let Some(exchange) = self.exchanges.get_mut(&id) else { return };
         if stops != exchange.paused && open {
             exchange.paused = stops;
             let id = exchange.id;

@@ -19,6 +19,7 @@ mod eras;
 mod halves;
 mod holds;
 mod limits;
+mod lost;
 mod makers;
 mod moves;
 mod orders;

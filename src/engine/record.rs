@@ -256,6 +256,10 @@ pub enum Opened {
     Limit,
     /// The limit, and nothing that could have opened it was under way.
     Vacuous,
+    /// What would have opened it can no longer come.
+    Lost,
+    /// No more of the answer could be kept, so that what would have opened it was not read: a failure.
+    Full,
     /// The unit's leg went away first.
     Left,
     /// The run ended first.

@@ -24,6 +24,10 @@ impl Engine {
 
     fn enqueue_one(&mut self, now: Moment, id: LaneId, parcel: Parcel) {
         if let Some(fate) = parcel.lost {
+            if let (LaneId::Up(exchange), Out::Forward(_)) = (id, &parcel.out) {
+                self.exchanges.get_mut(&exchange).into_iter().for_each(|exchange| exchange.dropped = true);
+                self.news = true;
+            }
             return self.discard(now, &parcel, fate);
         }
         if let (LaneId::Down(exchange), Out::Head | Out::Bytes(_)) = (id, &parcel.out) {

@@ -41,6 +41,7 @@ impl Engine {
             self.end_server(id, Fate::Close);
         }
         self.close_posts(|posted| posted.session == session);
+        self.news = true;
     }
 
     /// The server's leg of an exchange is closed, or its client has left: that goes for copies of its request too.

@@ -133,6 +133,8 @@ pub(super) enum Until {
     Behind(u64),
     /// A stream opens to which the rule can move it.
     Stream,
+    /// The rule, which may answer in the server's place, has done so or never will.
+    Answer,
 }
 
 /// One thing that a parcel waits for, and whose rule says so.

@@ -7,6 +7,7 @@ use crate::engine::fault::Fault;
 use crate::engine::fault::buffer::{Buffer, Until};
 use crate::engine::fault::cut::Place;
 use crate::engine::fault::hold::Hold;
+use crate::engine::fault::respond::Respond;
 use crate::engine::language::{Spot, at_word};
 use crate::engine::rule::Rule;
 use crate::engine::selector::{At, Glob, Selector};
@@ -39,8 +40,21 @@ pub(super) fn rule(report: &mut Report, rule: &Rule, spot: &Spot) {
                 report.wrong(spot, "the buffer waits for something that can only come after what it keeps", instead);
             }
         }
+        Fault::Respond(Respond { forward: true, when: Some(when), .. }) => {
+            let behind = |it: &Condition| matches!(it, Condition::Seen(seen) if is_behind_its_head(seen));
+            if any(when).into_iter().all(behind) {
+                let instead = "say leg = \"server\" for what the server has sent";
+                report.wrong(spot, "the answer waits for what it takes the place of", instead);
+            }
+        }
         _ => {}
     }
+}
+
+/// Whether what is awaited is the answer's own, as the client gets it.
+fn is_behind_its_head(seen: &Seen) -> bool {
+    let own = seen.same == Same::Exchange && seen.leg.is_none_or(|leg| leg == Leg::Client);
+    own && matches!(seen.selector.at, At::Head | At::Block | At::End)
 }
 
 /// Bytes of the body are counted from the head on: a rule about an earlier point can be neither switched nor released by

@@ -259,6 +259,8 @@ fn opening(group: &[&GateEntry], methods: &Methods) -> String {
         }
         Opened::Limit => format!("{number} let go at the limit, after {held}, with the condition under way"),
         Opened::Vacuous => format!("{number} let go at the limit, after {held}, with nothing under way to open it"),
+        Opened::Lost => format!("{number} let go after {held}, when what it waited for could no longer come"),
+        Opened::Full => format!("{number} let go after {held}, because no more of the answer could be kept or read"),
         Opened::Left => format!("{number} never opened: waited {held}, then the client left{}", kept(group)),
         Opened::RunEnded => format!("{number} still closed after {held}, when the run ended{}", kept(group)),
     }
@@ -299,7 +301,7 @@ fn held(group: &[&GateEntry]) -> String {
 fn others(group: &[&GateEntry], first: &str) -> String {
     let differ = |gate: &&&GateEntry| match &gate.opened {
         Opened::By(what) | Opened::Already(what) => what != first,
-        Opened::Limit | Opened::Vacuous | Opened::Left | Opened::RunEnded => false,
+        Opened::Limit | Opened::Vacuous | Opened::Lost | Opened::Full | Opened::Left | Opened::RunEnded => false,
     };
     match group.iter().filter(differ).count() {
         0 => String::new(),
@@ -376,6 +378,10 @@ fn fruitless(gates: &[&GateEntry]) -> Option<String> {
             held(&left)
         ));
     }
+    let lost = with(Opened::Lost);
+    if !lost.is_empty() {
+        return Some(format!("held {} for something that could no longer come", held(&lost)));
+    }
     if !vacuous.is_empty() {
         return Some(format!("held {} for something that was never under way", held(&vacuous)));
     }
@@ -396,11 +402,22 @@ fn gates_that_failed(summary: &Summary) -> Vec<Reason> {
                     format!("its hold reached the limit ({longest}) while what it waits for was still under way");
                 Reason::of(Kind::Gate, &gate.rule, format!("rule \"{}\": {reached}", gate.rule))
             }
+            Opened::Full => {
+                let why = "its hold was let go, because no more of the answer could be kept (16 MiB, with what is known of \
+                           it), and what it waits for comes behind that";
+                Reason::of(Kind::Gate, &gate.rule, format!("rule \"{}\": {why}", gate.rule))
+            }
             Opened::Vacuous if summary.rules.iter().any(counts) => {
                 let why = format!("rule \"{}\" held for something that was never under way", gate.rule);
                 Reason::of(Kind::Vacuous, &gate.rule, why)
             }
-            Opened::Vacuous | Opened::By(_) | Opened::Already(_) | Opened::Left | Opened::RunEnded => continue,
+            Opened::Lost if summary.rules.iter().any(counts) => {
+                let why = format!("rule \"{}\" held for something that could no longer come", gate.rule);
+                Reason::of(Kind::Vacuous, &gate.rule, why)
+            }
+            Opened::Lost | Opened::Vacuous | Opened::By(_) | Opened::Already(_) | Opened::Left | Opened::RunEnded => {
+                continue;
+            }
         };
         if !found.contains(&reason) {
             found.push(reason);

@@ -119,6 +119,25 @@ fn a_body_whose_end_does_not_come_is_let_go_at_the_limit_and_fails_the_run() {
     assert!(matches!(gates.as_slice(), [gate] if gate.opened == Opened::Limit && gate.held >= 100_000), "{gates:?}");
 }
 
+/// More than what is kept of an answer: what waits for its end would wait for what is not read.
+#[test]
+fn a_body_too_large_to_be_kept_is_let_go_at_once_and_fails_the_run() {
+    const LARGE: usize = 20 << 20;
+    for (rules, status) in [(Some(buffer("{ until = \"end\", limit = \"1h\" }")), 5), (None, 0)] {
+        let scene = Scene::run(rules.as_deref(), &[]);
+        let (mut client, mut server) = scene.exchange(&call(1));
+        server.send(format!("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: {LARGE}\r\n\r\n"));
+        let sending = server.send_beside(vec![b'-'; LARGE]);
+        assert_eq!(client.whole_answer().1.len(), LARGE);
+        sending.join().expect("the writer does not panic").expect("all of it is taken");
+        let ended = scene.finish();
+        assert_eq!(ended.status, status, "{}", ended.stderr);
+        let said = "its hold was let go, because no more of the answer could be kept";
+        assert_eq!(ended.stderr.contains(said), status == 5, "{}", ended.stderr);
+        assert!(ended.journal.gates("test/keep").iter().all(|gate| gate.opened == Opened::Full));
+    }
+}
+
 #[test]
 fn a_client_that_leaves_a_buffered_answer_is_seen_by_the_server() {
     let scene = Scene::with(&buffer("\"end\""));

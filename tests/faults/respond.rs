@@ -2,9 +2,12 @@
 
 use mishap::engine::record::PointFate;
 
-use crate::common::messages::{SSE_HEAD, answer, call, event, json_head};
+use crate::common::messages::{SSE_HEAD, answer, call, event, json_head, request};
 use crate::common::peer::End;
 use crate::common::scene::Scene;
+
+/// More bytes than are kept of an answer.
+const LARGE: usize = 20 << 20;
 
 fn with(rule: &str) -> Scene {
     Scene::with(&format!("[[rule]]\nname = \"respond\"\n{rule}\n"))
@@ -133,6 +136,39 @@ fn with_forward_too_the_answer_comes_before_its_ending() {
         assert_eq!(client.end(), end);
         assert_eq!(scene.finish().status, 0);
     }
+}
+
+#[test]
+fn with_forward_and_when_an_answer_of_the_server_that_comes_earlier_is_not_passed_on() {
+    let scene = with(
+        "match = { at = \"request\", method = \"tools/call\" }\nrespond = { status = 504, forward = true, when = { at = \"end\", \
+         method = \"tools/list\" }, limit = \"60s\" }",
+    );
+    let (mut client, mut server) = scene.exchange(&call(1));
+    let body = answer(1);
+    server.send(json_head(body.len(), "") + &body);
+    scene.ping(2);
+    assert!(client.is_silent(), "the server's answer waits");
+    let (other, its_server) = scene.exchange(&request(3, "tools/list", "{}"));
+    scene.answered(other, its_server, 3);
+    assert_eq!(client.whole_answer().0.status(), 504);
+    let ended = scene.finish();
+    assert_eq!(ended.status, 0, "{}", ended.stderr);
+    let heads = ended.journal.points(|point| point.key == "s1/post:1/head#1");
+    assert_eq!(heads.iter().map(|head| head.fate).collect::<Vec<_>>(), [PointFate::Cut, PointFate::Passed]);
+}
+
+/// More than what is kept of an answer: it is thrown away as it comes, because in any case nobody gets it.
+#[test]
+fn a_large_answer_that_a_rule_replaces_at_its_end_is_read_to_that_end() {
+    let scene = with("match = { at = \"head\", method = \"tools/call\" }\nrespond = { status = 502, when = \"end\" }");
+    let (mut client, mut server) = scene.exchange(&call(1));
+    server.send(format!("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: {LARGE}\r\n\r\n"));
+    server.send(vec![b'-'; LARGE]);
+    assert_eq!(client.whole_answer().0.status(), 502);
+    let ended = scene.finish();
+    assert_eq!(ended.status, 0, "{}", ended.stderr);
+    assert_eq!(ended.journal.point("s1/post:1/end#1").ending.as_deref(), Some("eof"));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::engine::condition::Condition;
+use crate::engine::condition::{Condition, Time};
 use crate::engine::effects::{Did, Instead, Outcome};
 use crate::engine::engine::Engine;
 use crate::engine::event::{Ending, Fate};
@@ -17,6 +17,7 @@ use crate::engine::language::params::Params;
 use crate::engine::language::{
     Asked, Complaints, EVENT, Kind, LASTING, Need, OTHER_LEG, RPC_ERROR, Spot, field, limit, words,
 };
+use crate::engine::rule::Rule;
 use crate::engine::selector::At;
 
 /// `respond`: request-head, request, head.
@@ -136,7 +137,7 @@ fn check(params: &Params, at: At, _: &Spot, slips: &mut Complaints) {
         slips.wrong(spot, "an answer that never comes", "say cut = \"stall\"");
     }
     if let Some(spot) = params.written("when").filter(|_| at != At::Head && when == Some(Condition::End)) {
-        let what = if params.flag("forward") { "its head has passed by then" } else { "the server never gets it" };
+        let what = if params.flag("forward") { "it takes the place of a head" } else { "the server never gets it" };
         slips.wrong(
             spot,
             format!("`when` of the end of the answer: {what}"),
@@ -189,6 +190,13 @@ impl Act for Respond {
 
     fn stands_in_for(&self) -> bool {
         !self.forward
+    }
+
+    /// A limit is a failure, not a plan (rule R21).
+    fn check(&self, _: &Rule, spot: &Spot, slips: &mut Complaints) {
+        if matches!(self.when, Some(Condition::After(Time::Fixed(time))) if time >= self.limit) {
+            slips.wrong(spot, "the answer's time is not shorter than its `limit`", "write a longer limit");
+        }
     }
 
     fn reaches_the_body(&self) -> bool {

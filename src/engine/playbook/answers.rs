@@ -1,15 +1,16 @@
 //! `respond`: whose answer the client gets, what becomes of the server's, and what is left behind.
 
-use super::super::condition::Condition;
+use super::super::condition::{Condition, Leg, Seen};
+use super::super::engine::LANE_LIMIT;
 use super::super::event::{Ending, Fate};
 use super::super::fault::Fault;
 use super::super::fault::cut::Place;
 use super::super::fault::respond::{Content, Respond};
-use super::super::record::PointFate;
+use super::super::record::{Opened, PointFate};
 use super::super::rule::Rule;
 use super::super::selector::{At, Selector};
 use super::Play;
-use super::tools::{self, after, answer, cut, of, rule};
+use super::tools::{self, after, answer, cut, of, rule, seen, sight};
 
 fn respond(point: At, forward: bool, when: Option<Condition>) -> Rule {
     let content = Content::Text("made".to_owned());
@@ -58,6 +59,67 @@ fn stalls(method: &str, status: u16) -> (u64, usize) {
 #[test]
 fn a_stall_of_an_answer_without_a_body_is_none_and_that_is_said() {
     assert_eq!([stalls("HEAD", 200), stalls("GET", 204), stalls("GET", 200)], [(0, 1), (0, 1), (1, 0)]);
+}
+
+fn forward(when: Condition) -> Play {
+    let mut play = Play::new(vec![respond(At::Request, true, Some(when))]);
+    play.calls("a", 1);
+    play
+}
+
+#[test]
+fn a_head_that_comes_before_the_answer_of_a_rule_waits_in_vain() {
+    let mut play = forward(after(100));
+    play.waits(50).streams("a").data("a", &answer(1)).ends("a").waits(49);
+    assert_eq!((play.of("a").sent_head, play.body("a")), (None, ""));
+    play.waits(1);
+    assert_eq!((status(&play), play.body("a"), play.counts("respond")), (Some(503), "made", (1, 1, 1)));
+    assert_eq!(play.point("s1/post:1/head#1").fate, PointFate::Cut);
+    assert!(play.engine.exchanges.is_empty() && play.engine.timers.is_empty());
+}
+
+#[test]
+fn the_arrival_of_a_head_may_be_what_makes_a_rule_answer_in_its_place() {
+    let head = Seen { leg: Some(Leg::Server), ..sight(of(At::Head, "tools/call")) };
+    let mut play = forward(Condition::Seen(Box::new(head)));
+    play.streams("a");
+    assert_eq!((status(&play), play.body("a"), play.of("a").ending), (Some(503), "made", Some(Ending::Eof)));
+}
+
+#[test]
+fn a_head_that_has_waited_for_the_answer_of_a_rule_to_the_limit_goes_on() {
+    for (condition, opened) in [
+        (seen(of(At::Request, "ping")), Opened::Vacuous),
+        (Condition::Any(vec![seen(of(At::Request, "ping")), after(5_000)]), Opened::Limit),
+    ] {
+        let mut play = forward(condition);
+        play.waits(500).streams("a").data("a", &answer(1)).ends("a").waits(999);
+        assert_eq!(play.of("a").sent_head, None, "the limit is counted from its arrival");
+        play.waits(1);
+        assert_eq!((status(&play), play.body("a"), play.opened()), (Some(200), &*answer(1), vec![opened]));
+        assert_eq!(play.counts("respond"), (1, 1, 0));
+        assert!(play.engine.exchanges.is_empty() && play.engine.timers.is_empty() && play.engine.cutting.is_empty());
+    }
+}
+
+#[test]
+fn a_client_that_leaves_while_a_head_waits_for_the_answer_of_a_rule_leaves_nothing_behind() {
+    let mut play = forward(after(100));
+    play.streams("a").leaves("a");
+    assert!(play.engine.exchanges.is_empty() && play.engine.timers.is_empty() && play.engine.cutting.is_empty());
+    assert_eq!(play.opened(), []);
+}
+
+#[test]
+fn an_answer_that_is_thrown_away_is_not_kept_until_its_end() {
+    let mut play = Play::new(vec![respond(At::Head, false, Some(Condition::End))]);
+    play.calls("a", 1).head("a", 200, &[("content-type", "text/plain")]);
+    let piece = "x".repeat(LANE_LIMIT / 4);
+    (0..6).for_each(|_| _ = play.data("a", &piece));
+    assert!(!play.of("a").paused && play.of("a").sent_head.is_none());
+    play.ends("a");
+    assert_eq!((status(&play), play.body("a"), play.counts("respond").2), (Some(503), "made", 1));
+    assert!(play.engine.exchanges.is_empty());
 }
 
 #[test]

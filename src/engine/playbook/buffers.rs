@@ -1,15 +1,15 @@
 //! Buffered bodies: what is kept until when, and that nothing else changes.
 
-use super::super::condition::{Condition, Leg, Seen};
+use super::super::condition::{Condition, Leg, Same, Seen};
 use super::super::engine::LANE_LIMIT;
 use super::super::event::Ending;
 use super::super::fault::Fault;
 use super::super::fault::buffer::{Buffer, Until};
 use super::super::record::{Entry, Opened};
 use super::super::rule::Rule;
-use super::super::selector::At;
+use super::super::selector::{At, Selector};
 use super::Play;
-use super::tools::{after, answer, at, message, ms, notification, rule, sight};
+use super::tools::{after, answer, at, message, ms, notification, of, rule, seen, sight};
 
 fn buffer(until: Until, head: bool) -> Rule {
     rule("r", at(At::Head, "post"), Fault::Buffer(Buffer { until, head, limit: ms(1_000) }))
@@ -150,19 +150,39 @@ fn two_buffers_add_nothing_to_each_other() {
     assert_eq!(play.body("a").len(), 100);
 }
 
-/// Memory is bounded: the server is read no further, and that is said.
-#[test]
-fn a_body_larger_than_what_can_be_kept_stops_its_server() {
-    let mut play = Play::new(vec![until(Condition::End)]);
+/// As much as can be kept has come: whether it is paused, and how the gate of this rule ended, before its limit and at it.
+fn filled(rule: Rule) -> (Play, [(bool, Vec<Opened>); 2]) {
+    let mut play = Play::new(vec![rule]);
     play.calls("a", 1).head("a", 200, &[("content-type", "text/plain")]);
     let piece = "x".repeat(LANE_LIMIT / 4);
     for _ in 0..4 {
         play.data("a", &piece);
     }
-    assert!(play.of("a").paused);
+    let before = (play.of("a").paused, play.opened());
+    play.waits(1_000);
+    let at_limit = (play.of("a").paused, play.opened());
+    (play, [before, at_limit])
+}
+
+/// Memory is bounded: the server is read no further, and that is said.
+#[test]
+fn a_body_larger_than_what_can_be_kept_stops_its_server() {
+    let (play, ends) = filled(until(seen(of(At::End, "ping"))));
+    assert_eq!(ends, [(true, vec![]), (false, vec![Opened::Vacuous])]);
+    assert_eq!(play.body("a").len(), LANE_LIMIT);
     let said = |entry: &Entry| matches!(entry, Entry::Note(note) if note.text.contains("read no further"));
     assert_eq!(play.entries.iter().filter(|entry| said(entry)).count(), 1);
-    play.waits(1_000);
-    assert_eq!((play.body("a").len(), play.opened()), (LANE_LIMIT, vec![Opened::Limit]));
-    assert!(!play.of("a").paused);
+}
+
+/// Its end, and what the server still has to send on it, would not be read while it waits.
+#[test]
+fn a_body_larger_than_what_can_be_kept_does_not_wait_for_its_own_rest() {
+    let rest = Seen { leg: Some(Leg::Server), same: Same::Exchange, ..sight(Selector::any(At::End)) };
+    for condition in [Condition::End, Condition::Any(vec![Condition::End, Condition::Seen(Box::new(rest))])] {
+        let (play, ends) = filled(until(condition));
+        assert_eq!(ends, [(false, vec![Opened::Full]), (false, vec![Opened::Full])]);
+        assert_eq!((play.body("a").len(), play.counts("r")), (LANE_LIMIT, (1, 1, 1)));
+    }
+    let (_, ends) = filled(until(Condition::Any(vec![Condition::End, after(900)])));
+    assert_eq!(ends[0], (true, vec![]), "the time comes in any case");
 }

@@ -1,11 +1,11 @@
 //! `cut`: every ending, before, after and inside, at every point, and what becomes of the other leg.
 
 use super::super::condition::{Condition, Leg, Seen};
-use super::super::engine::Setup;
+use super::super::engine::{LANE_LIMIT, Setup};
 use super::super::event::{Ending, Fate};
 use super::super::fault::Fault;
 use super::super::fault::cut::{Cut, Offset, OtherLeg, Place};
-use super::super::record::PointFate;
+use super::super::record::{Opened, PointFate};
 use super::super::selector::{At, Selector};
 use super::Play;
 use super::tools::{after, answer, at, cut, message, ms, notification, of, rule, seen, sight};
@@ -131,6 +131,45 @@ fn a_cut_whose_time_never_comes_lets_its_unit_go_at_the_limit() {
     play.calls("a", 1).streams("a").data("a", &answer(1)).waits(10_000);
     assert_eq!((play.body("a"), play.of("a").ending), (&*answer(1), None));
     assert_eq!(play.counts("cut"), (1, 1, 0));
+}
+
+/// Half as much again as is kept of an answer, in pieces.
+fn too_much(play: &mut Play) {
+    let piece = "x".repeat(LANE_LIMIT / 4);
+    (0..6).for_each(|_| _ = play.data("a", &piece));
+}
+
+#[test]
+fn what_a_cut_throws_away_in_any_case_is_not_kept_and_its_server_is_read_to_the_end() {
+    let when = Some(Condition::End);
+    for when in [when.clone(), None] {
+        let ends = when.is_some();
+        let mut play = cutting(At::Head, Cut { when, ..cut(Ending::Reset, Place::Before) });
+        play.calls("a", 1).head("a", 200, &[("content-type", "text/plain")]);
+        if ends {
+            too_much(&mut play);
+            assert_eq!((play.of("a").ending, play.of("a").paused, play.opened()), (None, false, vec![]));
+            play.ends("a");
+        }
+        assert_eq!((play.of("a").ending, play.of("a").sent_head, play.counts("cut").2), (Some(Ending::Reset), None, 1));
+        assert!(play.engine.exchanges.is_empty());
+    }
+}
+
+/// What could have been let go is not there any more.
+#[test]
+fn a_cut_that_has_thrown_away_what_it_waits_with_falls_at_its_limit() {
+    for (large, ending, sent) in [(true, Some(Ending::Reset), None), (false, None, Some(false))] {
+        let when = Some(Condition::End);
+        let mut play = cutting(At::Head, Cut { when, ..cut(Ending::Reset, Place::Before) });
+        play.calls("a", 1).head("a", 200, &[("content-type", "text/plain")]);
+        if large {
+            too_much(&mut play);
+        }
+        play.waits(10_000);
+        assert_eq!((play.of("a").ending, play.opened()), (ending, vec![Opened::Limit]));
+        assert_eq!(play.of("a").sent_head.is_some(), sent.is_some());
+    }
 }
 
 #[test]

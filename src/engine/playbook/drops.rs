@@ -4,12 +4,12 @@ use super::super::event::Ending;
 use super::super::fault::Fault;
 use super::super::fault::cut::Place;
 use super::super::fault::dropping::Drop;
-use super::super::record::PointFate;
+use super::super::record::{Opened, PointFate};
 use super::super::rule::Rule;
 use super::super::selector::{At, Selector};
 use super::super::trigger::Trigger;
 use super::Play;
-use super::tools::{answer, at, cut, delay, glob, message, notification, of, question, rule};
+use super::tools::{answer, at, cut, delay, glob, hold, message, notification, of, question, rule, seen};
 
 fn lose(selector: Selector) -> Rule {
     rule("lose", selector, Fault::Drop(Drop))
@@ -82,6 +82,19 @@ fn the_server_never_gets_a_lost_request_and_its_client_waits() {
     play.leaves("a");
     assert_eq!((play.of("a").server, play.point("s1/post:1/leave#1").fate), (None, PointFate::Ended));
     assert_eq!(play.engine.exchanges.len(), 1, "nothing of it is remembered");
+}
+
+/// What nobody can answer is nothing to wait for.
+#[test]
+fn the_answer_to_a_lost_request_is_not_under_way() {
+    for (loses, opened) in [(true, Opened::Vacuous), (false, Opened::Limit)] {
+        let mut rules = vec![rule("hold", of(At::Request, "ping"), hold(seen(of(At::End, "tools/call"))))];
+        rules.extend(loses.then(|| lose(of(At::Request, "tools/call"))));
+        let mut play = Play::new(rules);
+        play.calls("a", 1).posts("ping", r#"{"id":2,"method":"ping"}"#).waits(10_000);
+        assert_eq!((play.opened(), play.forwarded("ping")), (vec![opened], true));
+        assert_eq!(play.counts("hold").2, u64::from(!loses));
+    }
 }
 
 #[test]

@@ -60,7 +60,7 @@ impl<'a> Matters<'a> {
             Entry::Decision(decision) if decision.fired => Some(&*decision.key),
             Entry::Gate(gate) => match &gate.opened {
                 Opened::By(key) | Opened::Already(key) => Some(&**key),
-                Opened::Limit | Opened::Vacuous | Opened::Left | Opened::RunEnded => None,
+                Opened::Limit | Opened::Vacuous | Opened::Lost | Opened::Full | Opened::Left | Opened::RunEnded => None,
             },
             Entry::Point(_) | Entry::Decision(_) | Entry::Note(_) | Entry::Session(_) | Entry::Expectation(_) => None,
         });

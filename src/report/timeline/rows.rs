@@ -200,6 +200,8 @@ impl<'a> Journal<'a> {
             Opened::Already(what) => format!("for nothing: there had been {}", unbroken(&self.labels.point(what))),
             Opened::Limit => format!("{held}, let go at its limit"),
             Opened::Vacuous => format!("{held}, let go at its limit: nothing under way could open it"),
+            Opened::Lost => format!("{held}, let go: what it waited for could no longer come"),
+            Opened::Full => format!("{held}, let go because no more of the answer could be kept"),
             Opened::Left => format!("{held} until the client left"),
             Opened::RunEnded => format!("{held} until the run ended"),
         }

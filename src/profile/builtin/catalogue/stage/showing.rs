@@ -125,7 +125,8 @@ impl Stage {
             self.log.extend(rest.map(|rest| format!("client {name} still waits after {rest}")));
         }
         let summary = self.play.engine.summary();
-        let broken = summary.gates.iter().filter(|gate| matches!(gate.opened, Opened::Limit | Opened::Vacuous));
+        let failed = |opened: &Opened| matches!(opened, Opened::Limit | Opened::Vacuous | Opened::Lost | Opened::Full);
+        let broken = summary.gates.iter().filter(|gate| failed(&gate.opened));
         let broken = broken.map(|gate| format!("{gate:?}")).collect();
         Played { wire: counted(&self.log), tallies: summary.rules, broken }
     }
