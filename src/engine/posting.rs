@@ -12,6 +12,7 @@ use bytes::Bytes;
 use super::condition::Leg;
 use super::engine::Engine;
 use super::event::{Command, ExchangeId, Moment, RequestHead, UnitId};
+use super::exchange::ServerLeg;
 use super::leave::{Flight, Job};
 use super::making::Made;
 use super::owner::Spoken;
@@ -166,6 +167,14 @@ impl Engine {
         let flying = self.flights.values().filter(|flight| flight.exchange == id && matches!(flight.job, Job::Post));
         let flying = flying.flat_map(|flight| &flight.points).map(|(_, point)| point.seq);
         waiting.chain(flying).chain(self.around.last_send(before)).max()
+    }
+
+    /// Whether a parcel is a copy of a request that the server never gets, because a rule lost it or answers it.
+    pub(super) fn is_copy_of_nothing(&self, parcel: &Parcel) -> bool {
+        let Some((_, point)) = parcel.points.first() else { return false };
+        let again = point.post.as_ref().is_some_and(|post| post.again);
+        let original = point.exchange.filter(|_| again).and_then(|id| self.exchanges.get(&id));
+        original.is_some_and(|it| it.server == ServerLeg::Idle && (it.dropped || it.answered_by.is_some()))
     }
 
     /// A request of a rule leaves.

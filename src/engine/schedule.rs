@@ -6,7 +6,7 @@
 use super::engine::Engine;
 use super::event::Moment;
 use super::record::PointFate;
-use super::unit::{Lane, LaneId, Out, Parcel, Piece, Wait};
+use super::unit::{Lane, LaneId, Out, Parcel, Piece, Until, Wait};
 
 impl Engine {
     /// Puts a parcel into its queue, and what goes behind it; it leaves at once if nothing keeps it.
@@ -30,6 +30,9 @@ impl Engine {
             }
             return self.discard(now, &parcel, fate);
         }
+        if self.is_copy_of_nothing(&parcel) {
+            return self.discard(now, &parcel, PointFate::Gone);
+        }
         if let (LaneId::Down(exchange), Out::Head | Out::Bytes(_)) = (id, &parcel.out) {
             self.heard(now, exchange);
         }
@@ -48,6 +51,9 @@ impl Engine {
             self.leave(now, id, parcel);
             return;
         }
+        // What it stands behind may have been lost before it came here.
+        let over = |wait: &Wait| matches!(wait.until, Until::Behind(seq) if !self.awaited.contains(&seq));
+        self.news |= parcel.waits.iter().any(over);
         self.push(id, parcel);
     }
 

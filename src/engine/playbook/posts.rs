@@ -196,6 +196,14 @@ fn a_request_of_which_not_all_is_known_is_not_sent_again() {
 }
 
 #[test]
+fn what_is_sent_after_a_block_that_is_lost_goes_at_once() {
+    let lose = rule("lose", message("notification"), Fault::Drop(Drop));
+    let mut play = Play::new(vec![to_server(message("notification"), Place::After), lose]);
+    play.calls("a", 7).streams("a").data("a", &notification(1));
+    assert_eq!((bodies(&play), play.body("a")), (vec![CANCEL], ""));
+}
+
+#[test]
 fn what_is_not_sent_is_not_sent_again() {
     let lose = rule("lose", of(At::Request, "tools/call"), Fault::Drop(Drop));
     let mut play = Play::new(vec![lose, again(1, 0)]);
