@@ -20,6 +20,7 @@ use super::plan::{Armed, Plan, Quiet};
 use super::record::{
     Entry, GateEntry, NoteEntry, Opened, OwnerEntry, PointEntry, PointFate, Remark, RpcEntry, RuleTally, SilenceTally,
 };
+use super::rpc;
 use super::rule::Rule;
 use super::selector::At;
 use super::unit::Point;
@@ -258,6 +259,7 @@ impl Engine {
             name: answered.map_or_else(|| message.name.clone(), |call| call.name.clone()),
             token: message.asks_progress.clone(),
             about: message.tells_progress.clone().or_else(|| message.cancels.clone()),
+            trace: rpc::traceparent(&message.params),
         }
     }
 

@@ -37,6 +37,7 @@ pub enum Entry {
 
 /// A point: what, where, whose, when.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub struct PointEntry {
     /// The place of its arrival in the run's one sequence.
@@ -130,6 +131,7 @@ pub struct PointEntry {
 
 /// What became of a point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum PointFate {
     /// It was written to the other leg.
@@ -151,6 +153,7 @@ pub enum PointFate {
 
 /// One JSON-RPC message.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RpcEntry {
     /// `request`, `notification`, `response`, `error`.
     pub kind: String,
@@ -169,10 +172,14 @@ pub struct RpcEntry {
     /// The token whose progress it tells, or the id of the request that it cancels.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub about: Option<Id>,
+    /// The W3C trace context in its `_meta.traceparent`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<String>,
 }
 
 /// The client request that something belongs to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct OwnerEntry {
     /// Its id.
     pub id: Id,
@@ -185,6 +192,7 @@ pub struct OwnerEntry {
 
 /// A rule's decision.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub struct DecisionEntry {
     /// Its place in the sequence.
@@ -208,6 +216,7 @@ pub struct DecisionEntry {
 
 /// A number drawn.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct DrawEntry {
     /// What for: `probability`, `delay`, `plus`. A shuffle shows in the order in which its points left.
     pub purpose: String,
@@ -217,6 +226,7 @@ pub struct DrawEntry {
 
 /// A gate's end.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub struct GateEntry {
     /// Its place in the sequence.
@@ -246,6 +256,7 @@ fn is_none(number: &u64) -> bool {
 
 /// What opened a gate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Opened {
     /// This point (its key) or, for a time or a firing, these words.
@@ -268,6 +279,7 @@ pub enum Opened {
 
 /// The answer to a session's initialize arrived: who talks to whom.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub struct SessionEntry {
     /// Its place in the sequence: that of the answer's arrival.
@@ -289,6 +301,7 @@ pub struct SessionEntry {
 
 /// A client or a server, as it calls itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PartyEntry {
     /// Its name.
     pub name: String,

@@ -242,6 +242,19 @@ pub fn pointer<'a>(json: &'a [u8], pointer: &str) -> Option<&'a RawValue> {
     Way(&tokens).through(json)
 }
 
+/// The W3C trace context in a message's `_meta.traceparent`: version, trace, parent and flags in hex. Text of another form is
+/// none: it could be anything, and is written down.
+#[must_use]
+pub fn traceparent(params: &[u8]) -> Option<String> {
+    // Most messages have none, and large ones are not read again for it.
+    memchr::memmem::find(params, b"traceparent")?;
+    let text = text_of(pointer(params, "/_meta/traceparent")?)?;
+    let parts: Vec<_> = text.split('-').collect();
+    let hex = |part: &&str| part.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let formed = parts.iter().map(|part| part.len()).eq([2, 32, 16, 2]) && parts.iter().all(hex);
+    formed.then(|| text.into_owned())
+}
+
 /// One member of an object; the last, if its name is there twice.
 fn member<'a>(json: &'a [u8], name: &str) -> Option<&'a RawValue> {
     if json.first() == Some(&b'{') { Way(&[name]).through(json) } else { None }

@@ -1,7 +1,7 @@
 //! The lines of a journal that are not the engine's: the first, which says what was run, and the last, which counts.
 
 use std::collections::BTreeMap;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
@@ -184,6 +184,7 @@ pub struct RuleLine {
 
 /// How much the journal holds.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub struct Footer {
     /// How many entries it holds, this line and the first not counted.
@@ -216,10 +217,27 @@ pub fn utc(moment: SystemTime) -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{rest:02}.{:03}Z", since.subsec_millis())
 }
 
+/// The moment so many microseconds after one that [`utc`] wrote, in the same form. Nothing, if that is no such moment.
+#[must_use]
+pub fn later(started: &str, micros: u64) -> Option<String> {
+    since_1970(started).map(|since| utc(UNIX_EPOCH + since + Duration::from_micros(micros)))
+}
+
+/// How long after the beginning of 1970 a moment was that [`utc`] wrote. Nothing, if that is no such moment.
+#[must_use]
+pub fn since_1970(started: &str) -> Option<Duration> {
+    let number = |from: usize, to: usize| started.get(from..to)?.parse::<u64>().ok();
+    let (year, month, day) = (number(0, 4)?, number(5, 7)?, number(8, 10)?);
+    let of_day = Duration::from_secs(number(11, 13)? * 3_600 + number(14, 16)? * 60 + number(17, 19)?);
+    // The way back from the civil date above: the year begins in March.
+    let (year, from_march) = if month > 2 { (year, month - 3) } else { (year.checked_sub(1)?, month + 9) };
+    let of_year = (153 * from_march + 2) / 5 + day.checked_sub(1)?;
+    let days = (year * 365 + year / 4 - year / 100 + year / 400 + of_year).checked_sub(719_468)?;
+    Some(Duration::from_secs(days * 86_400) + of_day + Duration::from_millis(number(20, 23)?))
+}
+
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
     fn at(seconds: u64, millis: u64) -> String {
@@ -235,5 +253,20 @@ mod tests {
         assert_eq!(at(951_868_800, 0), "2000-03-01T00:00:00.000Z");
         assert_eq!(at(1_735_689_599, 999), "2024-12-31T23:59:59.999Z");
         assert_eq!(at(4_107_542_400, 0), "2100-03-01T00:00:00.000Z");
+    }
+
+    #[test]
+    fn a_moment_is_read_back_and_counted_on_from() {
+        for (seconds, millis) in [(0, 0), (951_782_399, 0), (951_868_800, 1), (1_735_689_599, 999), (4_107_542_400, 0)]
+        {
+            let on = |micros| later(&at(seconds, millis), micros);
+            assert_eq!(on(0), Some(at(seconds, millis)));
+            assert_eq!(on(86_400_001_999), Some(at(seconds + 86_400, millis + 1)));
+        }
+        for wrong in
+            ["", "now", "1970-01-01", "1969-12-31T23:59:59.000Z", "2025-00-00T00:00:00.000Z", "2025-01-01T00:00:00,ääZ"]
+        {
+            assert_eq!(later(wrong, 0), None, "{wrong}");
+        }
     }
 }

@@ -11,13 +11,13 @@ mod read;
 mod writer;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use again::again;
 pub use bodies::{Bodies, Shelf, Shelved};
 pub use header::{
     ExpectationLine, ExpectationState, Footer, Header, Line, Part, ProfileUse, ReasonLine, RuleLine, SCHEMA,
-    VerdictLine, utc,
+    VerdictLine, later, since_1970, utc,
 };
 pub use read::{parse, read};
 pub use writer::{Closed, Journal, Queue, Sink, queue};

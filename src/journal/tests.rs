@@ -24,7 +24,7 @@ impl Drop for Scratch {
     }
 }
 
-fn header() -> Header {
+pub(crate) fn header() -> Header {
     let used = ProfileUse {
         name: "get-opens-late".to_owned(),
         path: Some("profiles/get-opens-late.toml".to_owned()),
@@ -49,7 +49,7 @@ fn header() -> Header {
 }
 
 /// One entry of every kind with every field filled in.
-fn entries() -> Vec<Entry> {
+pub(crate) fn entries() -> Vec<Entry> {
     let rpc = RpcEntry {
         kind: "request".to_owned(),
         method: Some("sampling/createMessage".to_owned()),
@@ -57,6 +57,7 @@ fn entries() -> Vec<Entry> {
         name: Some("ask".to_owned()),
         token: Some(Id::Text("t".to_owned())),
         about: Some(Id::Number("7".to_owned())),
+        trace: Some("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01".to_owned()),
     };
     let owner =
         OwnerEntry { id: Id::Text("2".to_owned()), method: "tools/call".to_owned(), name: Some("ask".to_owned()) };
@@ -143,7 +144,7 @@ fn entries() -> Vec<Entry> {
     ]
 }
 
-fn verdict() -> VerdictLine {
+pub(crate) fn verdict() -> VerdictLine {
     let rule = RuleLine { name: "late/hold".to_owned(), matched: 2, fired: 1, effective: 0, optional: true };
     let gates = vec!["late/hold: 1 still closed".to_owned()];
     let held = ExpectationLine {

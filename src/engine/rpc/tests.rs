@@ -82,3 +82,17 @@ fn a_pointer_reaches_into_objects_and_arrays_and_unescapes() {
     assert_eq!(text("/s").as_deref(), Some("x"));
     assert_eq!((text("/a"), text("/no"), text("/a/b~1c/7")), (None, None, None));
 }
+
+// What is in a journal may be shown to others: only the form of a trace context gets there.
+#[test]
+fn a_trace_context_is_known_by_its_form() {
+    let given = |text: &str| traceparent(format!(r#"{{"_meta":{{"traceparent":{text}}}}}"#).as_bytes());
+    let right = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    assert_eq!(given(&format!("\"{right}\"")).as_deref(), Some(right));
+    for wrong in
+        ["\"my password\"", "7", "null", &format!("\"{right}-00\""), &format!("\"{}\"", right.replace('0', "g"))]
+    {
+        assert_eq!(given(wrong), None, "{wrong}");
+    }
+    assert_eq!(traceparent(format!(r#"{{"traceparent":"{right}"}}"#).as_bytes()), None);
+}

@@ -44,7 +44,12 @@ fn params(rpc: &RpcEntry, session: Option<&SessionEntry>) -> Value {
     let mut params = Map::new();
     params.extend(rpc.name.as_ref().map(|name| ("name".to_owned(), json!(name))));
     params.extend(rpc.about.as_ref().map(|id| (about.to_owned(), id.to_json())));
-    params.extend(rpc.token.as_ref().map(|id| ("_meta".to_owned(), json!({ "progressToken": id.to_json() }))));
+    let mut meta = Map::new();
+    meta.extend(rpc.token.as_ref().map(|id| ("progressToken".to_owned(), id.to_json())));
+    meta.extend(rpc.trace.as_ref().map(|trace| ("traceparent".to_owned(), json!(trace))));
+    if !meta.is_empty() {
+        params.insert("_meta".to_owned(), meta.into());
+    }
     params.extend(session.map(|session| ("clientInfo".to_owned(), party(session.client.as_ref()))));
     Value::Object(params)
 }
