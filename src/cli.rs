@@ -3,6 +3,7 @@
 //! The one rule: every flag says what it takes, and every subcommand shows one line that works.
 
 mod many;
+mod report;
 
 use std::ffi::OsString;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -17,6 +18,7 @@ use crate::demo::server::described;
 use crate::profile::Scale;
 use crate::report::verdict::FailOn;
 pub use many::{ManyArgs, Seeds};
+pub use report::{ReportArgs, Reported};
 
 /// Makes MCP's race and lifecycle bugs happen on demand: a transparent proxy for Streamable HTTP that holds, reorders,
 /// moves and cuts what crosses it, by rule.
@@ -50,7 +52,7 @@ pub enum Command {
     Check(CheckArgs),
     /// Print the JSON Schema of profile files, for editors and for programs that write profiles.
     Schema(SchemaArgs),
-    /// Draw a journal as a timeline: client, proxy, server.
+    /// Draw a journal as a timeline of client, proxy and server, or write it as a diagram, page, archive or data.
     Report(ReportArgs),
     /// Show three bugs with a small server and client of its own.
     Demo(DemoArgs),
@@ -130,6 +132,10 @@ pub struct RunArgs {
     /// are listed and do not count. The command's own status and what mishap cannot do always count.
     #[arg(long, value_name = "KIND[,KIND]...", default_value_t = FailOn::default())]
     pub fail_on: FailOn,
+    /// Write a report at the end: .txt a timeline, .mmd or .md a Mermaid diagram, .html a page, .har an HTTP Archive, .json
+    /// all of it as data. Repeat it for several.
+    #[arg(long, value_name = "FILE")]
+    pub report: Vec<Reported>,
     /// Start the server with this shell command, {port} being a free port, and stop it at the end. It must stay in the
     /// foreground.
     #[arg(long, value_name = "CMD")]
@@ -200,16 +206,6 @@ pub struct CheckArgs {
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "Example:\n  mishap schema > profile.schema.json")]
 pub struct SchemaArgs {}
-
-/// `mishap report`.
-#[derive(Debug, Clone, Args)]
-#[command(after_help = "Example:\n  mishap run -u http://127.0.0.1:3000/mcp --journal run.ndjson -- npm test\n  \
-                        mishap report run.ndjson")]
-pub struct ReportArgs {
-    /// A file written by `mishap run --journal`; also one that was torn by a crash. `-` is stdin.
-    #[arg(value_name = "JOURNAL")]
-    pub journal: PathBuf,
-}
 
 /// `mishap health`.
 #[derive(Debug, Clone, Args)]

@@ -80,6 +80,21 @@ mod tests {
     use tokio::task::JoinSet;
 
     use super::*;
+    use crate::report::{json, runs};
+
+    /// `MISHAP_WRITE_DOCS=1 cargo test --lib` writes them.
+    #[test]
+    fn the_published_schemas_are_made_of_the_types_that_are_written() {
+        for (name, made) in [("verdict", runs::tests::schema()), ("report", json::tests::schema())] {
+            let path = format!("{}/docs/{name}.schema.json", env!("CARGO_MANIFEST_DIR"));
+            if std::env::var_os("MISHAP_WRITE_DOCS").is_some() {
+                std::fs::write(path, made).expect("the page can be written");
+            } else {
+                let written = std::fs::read_to_string(&path).unwrap_or_default();
+                assert!(written == made, "write {path} anew: MISHAP_WRITE_DOCS=1 cargo test --lib");
+            }
+        }
+    }
 
     #[test]
     fn a_panic_is_a_failure_of_ours_with_its_text() {

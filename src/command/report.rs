@@ -1,20 +1,49 @@
-//! `mishap report JOURNAL`: reads a journal and prints its timeline.
+//! `mishap report JOURNAL`: reads a journal, whole, torn or still being written, and writes it in the form that was asked for.
 
 use std::io::{self, Write};
+use std::path::Path;
 
 use super::Exit;
 use crate::cli::ReportArgs;
-use crate::journal;
-use crate::report::timeline::timeline;
+use crate::journal::{self, Line};
+use crate::report::beside::beside;
+use crate::report::format::Format;
 
-/// Prints the journal's timeline to `out`; 1 if the file cannot be read.
+/// Writes the report to `out` or to the file that was named; 1 if a journal cannot be read or that file not written, 2 if two
+/// journals are to be in a form for one.
 ///
 /// # Errors
 ///
 /// When `out` cannot be written.
 pub fn run(args: &ReportArgs, out: &mut dyn Write) -> io::Result<Exit> {
-    match journal::read(&args.journal) {
-        Ok(lines) => out.write_all(timeline(&lines).as_bytes()).map(|()| Exit::DONE),
-        Err(error) => Ok(Exit::because(1, format!("{}: {error}", args.journal.display()))),
+    let text = match made(args) {
+        Ok(text) => text,
+        Err(exit) => return Ok(exit),
+    };
+    let Some(path) = &args.output else { return out.write_all(text.as_bytes()).map(|()| Exit::DONE) };
+    Ok(match std::fs::write(path, text) {
+        Ok(()) => Exit::DONE,
+        Err(error) => Exit::because(1, format!("{}: {error}", path.display())),
+    })
+}
+
+fn made(args: &ReportArgs) -> Result<String, Exit> {
+    let named = args.output.as_deref();
+    let format = args.format.or_else(|| named.and_then(Format::of)).unwrap_or(Format::Text);
+    if args.beside.is_some() && format != Format::Text {
+        return Err(Exit::because(
+            2,
+            "--beside draws text; leave --format out, and let the name given to -o end with .txt",
+        ));
     }
+    let lines = read(&args.journal)?;
+    match (&args.beside, named) {
+        (Some(other), _) => Ok(beside(&lines, &read(other)?)),
+        (None, Some(path)) => Ok(format.write_to(path, &lines)),
+        (None, None) => Ok(format.write(&lines)),
+    }
+}
+
+fn read(path: &Path) -> Result<Vec<Line>, Exit> {
+    journal::read(path).map_err(|error| Exit::because(1, format!("{}: {error}", path.display())))
 }

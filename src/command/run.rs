@@ -8,6 +8,7 @@ mod interrupts;
 mod kept;
 mod many;
 mod plan;
+mod reports;
 mod server;
 mod setup;
 mod told;
@@ -111,7 +112,7 @@ async fn carry_out(
         Ok(kept) => kept,
         Err(why) => return Ok(plan.unjudged(header(plan, plan.args.listen, "{url}"), plan.could_not(why))),
     };
-    let recorder = Recorder { journal: plan.args.journal.as_ref().map(|_| sink), bodies: kept.shelf() };
+    let recorder = Recorder { journal: plan.reports.journal().map(|_| sink), bodies: kept.shelf() };
     let proxy = match Proxy::bind(config(plan, recorder, clock.clone())).await {
         Ok(proxy) => proxy,
         Err(error) => {
@@ -273,13 +274,16 @@ fn judge(
         again: plan.again.clone(),
         recorded: plan.args.journal.as_ref().map(|path| shell([&*path.to_string_lossy()])),
         journal: None,
+        reports: Vec::new(),
         doubts: plan.loaded.doubts.clone(),
         fail_on: plan.args.fail_on.clone(),
     };
     let told = kept.close(Some(Verdict::of(facts.clone()).line()));
     ended.ours.extend(told.failed);
+    let (reports, failed) = plan.reports.write();
+    ended.ours.extend(failed);
     let Ended { command, ours } = ended;
-    let facts = Facts { command, ours, journal: told.there, ..facts };
+    let facts = Facts { command, ours, journal: told.there, reports, ..facts };
     let verdict = Verdict::of(facts);
     write!(err, "{verdict}")?;
     Ok(verdict.line())

@@ -5,13 +5,14 @@
 mod describe;
 mod doing;
 mod excerpt;
-mod labels;
-mod lanes;
+pub(super) mod labels;
+pub(super) mod lanes;
 mod order;
-mod rows;
+pub(super) mod rows;
 
 use std::fmt::Write as _;
 
+use super::parts::Parts;
 use super::words::count;
 use crate::journal::{Footer, Header, Line, RuleLine, VerdictLine};
 use crate::report::verdict::expectation;
@@ -25,20 +26,10 @@ const COLUMNS: usize = 100;
 /// Writes a journal's lines as a timeline.
 #[must_use]
 pub fn timeline(lines: &[Line]) -> String {
-    let mut text = String::new();
-    let (mut entries, mut verdict) = (Vec::new(), String::new());
-    let mut last = "no last line: the run did not end by itself, entries may be missing\n".to_owned();
-    for line in lines {
-        match line {
-            Line::Run(header) => text.push_str(&heading(header)),
-            Line::Entry(entry) => entries.push(&**entry),
-            Line::Verdict(line) => verdict = judged(line),
-            Line::Closed(footer) => last = ending(footer),
-        }
-    }
-    text.push_str(HEADING);
-    rows(&entries).iter().for_each(|row| draw(row, COLUMNS, &mut text));
-    text + &verdict + &last
+    let parts = Parts::of(lines);
+    let mut text = parts.run.map(heading).unwrap_or_default() + HEADING;
+    rows(&parts.entries).iter().for_each(|row| draw(row, COLUMNS, &mut text));
+    text + &parts.verdict.map(judged).unwrap_or_default() + &ending(parts.closed)
 }
 
 fn heading(header: &Header) -> String {
@@ -70,10 +61,13 @@ fn judged(line: &VerdictLine) -> String {
     text
 }
 
-fn ending(footer: &Footer) -> String {
-    match footer.dropped {
-        0 => String::new(),
-        dropped => format!("missing: {dropped} (no room in the journal's queue, or the file could not be written)\n"),
+fn ending(footer: Option<&Footer>) -> String {
+    match footer.map(|footer| footer.dropped) {
+        None => "no last line: the run did not end by itself, entries may be missing\n".to_owned(),
+        Some(0) => String::new(),
+        Some(dropped) => {
+            format!("missing: {dropped} (no room in the journal's queue, or the file could not be written)\n")
+        }
     }
 }
 

@@ -43,6 +43,8 @@ pub struct Facts {
     pub recorded: Option<String>,
     /// What became of the journal, in words.
     pub journal: Option<String>,
+    /// The reports that were written, by the names of their files.
+    pub reports: Vec<String>,
     /// What is doubtful in the profiles.
     pub doubts: Vec<Doubt>,
     /// Which kinds of reasons fail the run.
@@ -202,6 +204,7 @@ impl fmt::Display for Verdict {
         if let Some(journal) = &self.facts.journal {
             writeln!(f, "  journal: {journal}")?;
         }
+        self.facts.reports.iter().try_for_each(|report| writeln!(f, "  report: {report}"))?;
         writeln!(f, "  again: {}", self.facts.again)
     }
 }

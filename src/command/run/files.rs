@@ -73,20 +73,3 @@ fn summarize(runs: &Runs, path: &Path) -> io::Result<()> {
     let room = SUMMARY.saturating_sub(file.metadata()?.len());
     file.write_all(summary(runs, usize::try_from(room).unwrap_or(usize::MAX)).as_bytes())
 }
-
-#[cfg(test)]
-mod tests {
-    use crate::report::runs::tests::schema;
-
-    /// `MISHAP_WRITE_DOCS=1 cargo test --lib` writes it.
-    #[test]
-    fn the_published_schema_is_made_of_the_types_that_are_written() {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/verdict.schema.json");
-        if std::env::var_os("MISHAP_WRITE_DOCS").is_some() {
-            std::fs::write(path, schema()).expect("the page can be written");
-            return;
-        }
-        let written = std::fs::read_to_string(path).unwrap_or_default();
-        assert!(written == schema(), "write {path} anew: MISHAP_WRITE_DOCS=1 cargo test --lib");
-    }
-}

@@ -2,7 +2,7 @@
 //!
 //! The one rule: what is lost is said. A run whose record could not be kept is not green.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::plan::Plan;
 use crate::cli::RunArgs;
@@ -12,6 +12,8 @@ use crate::journal::{Bodies, Closed, Header, Journal, Queue, Shelf, VerdictLine}
 #[derive(Debug)]
 pub(super) struct Kept<'a> {
     args: &'a RunArgs,
+    /// Where the journal is, that which only the reports are made of too.
+    path: Option<PathBuf>,
     journal: Option<Journal>,
     bodies: Option<Bodies>,
 }
@@ -30,7 +32,8 @@ impl<'a> Kept<'a> {
     pub(super) fn bodies(plan: &Plan<'a>) -> Result<Self, String> {
         let args = plan.args;
         let create = |path: &Path| Bodies::create(path, args.journal_max).map_err(|error| bodies_error(path, &error));
-        Ok(Self { args, journal: None, bodies: args.bodies.as_deref().map(create).transpose()? })
+        let path = plan.reports.journal().map(Path::to_owned);
+        Ok(Self { args, path, journal: None, bodies: args.bodies.as_deref().map(create).transpose()? })
     }
 
     /// Where bodies go.
@@ -40,7 +43,7 @@ impl<'a> Kept<'a> {
 
     /// Begins the journal, now that its first line can be written. Returns what keeps it from it.
     pub(super) fn begin(&mut self, header: &Header, waiting: Queue) -> Result<(), String> {
-        let Some(path) = &self.args.journal else { return Ok(()) };
+        let Some(path) = &self.path else { return Ok(()) };
         let created = Journal::create(path, header.clone(), self.args.journal_max, waiting);
         self.journal = Some(created.map_err(|error| format!("journal {}: {error}", path.display()))?);
         Ok(())
@@ -49,9 +52,9 @@ impl<'a> Kept<'a> {
     /// Writes what waits, and the verdict.
     pub(super) fn close(self, verdict: Option<VerdictLine>) -> Told {
         let mut told = Told::default();
-        if let (Some(path), Some(journal)) = (&self.args.journal, self.journal) {
+        if let (Some(path), Some(journal)) = (&self.path, self.journal) {
             let closed = journal.close(verdict);
-            told.there = there(path, &closed);
+            told.there = there(path, &closed).filter(|_| self.args.journal.is_some());
             told.failed.extend(closed.error.map(|error| format!("journal {}: {error}", path.display())));
         }
         if let (Some(path), Some(bodies)) = (&self.args.bodies, self.bodies) {

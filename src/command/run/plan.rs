@@ -7,6 +7,7 @@ use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use super::reports::Reports;
 use super::server::free_port;
 use crate::cli::{Host, RunArgs};
 use crate::command::{Exit, check};
@@ -31,6 +32,8 @@ pub(super) struct Plan<'a> {
     pub(super) serve: Option<String>,
     pub(super) loaded: Loaded,
     pub(super) seed: u64,
+    /// What is written at the end.
+    pub(super) reports: Reports<'a>,
     /// What to type to repeat the run.
     pub(super) again: String,
 }
@@ -57,7 +60,8 @@ impl<'a> Plan<'a> {
         };
         let (upstream, others) = (upstreams.remove(0), upstreams);
         let seed = args.seed.unwrap_or_else(drawn);
-        Ok(Ok(Self { args, upstream, others, serve, loaded, seed, again: again(args, seed) }))
+        let (reports, again) = (Reports::of(args), again(args, seed));
+        Ok(Ok(Self { args, upstream, others, serve, loaded, seed, reports, again }))
     }
 
     /// The command with `{url}` filled in; empty: a run in the foreground.
@@ -198,6 +202,7 @@ fn again(args: &RunArgs, seed: u64) -> String {
     file("--journal", &args.journal);
     file("--bodies", &args.bodies);
     args.journal_max.iter().for_each(|max| option("--journal-max", &format!("{}KiB", max >> 10)));
+    args.report.iter().for_each(|report| option("--report", &report.path.to_string_lossy()));
     args.timeout.iter().for_each(|limit| option("--timeout", &format!("{}ms", limit.as_millis())));
     if args.until_stdin_closes {
         words.push("--until-stdin-closes".to_owned());

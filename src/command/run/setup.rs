@@ -60,7 +60,7 @@ fn fate(fate: PointFate) -> &'static str {
 /// What the proxy is made of.
 pub(super) fn config(plan: &Plan<'_>, recorder: Recorder, clock: Clock) -> Config {
     // Whoever asks for the log wants to see what crosses, as whoever asks for the journal.
-    let record = plan.args.journal.is_some() || tracing::enabled!(tracing::Level::INFO);
+    let record = plan.reports.journal().is_some() || tracing::enabled!(tracing::Level::INFO);
     let loaded = &plan.loaded;
     let setup =
         Setup { rules: loaded.rules.clone(), expectations: loaded.expectations.clone(), seed: plan.seed, record };

@@ -44,7 +44,7 @@ impl Labels {
 }
 
 /// The part of a point's key that names its exchange (session / exchange / point # ordinal).
-pub(super) fn exchange_of(key: &str) -> &str {
+pub(in crate::report) fn exchange_of(key: &str) -> &str {
     key.rsplit_once('/').map_or(key, |(exchange, _)| exchange)
 }
 

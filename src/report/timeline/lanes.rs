@@ -1,11 +1,14 @@
 //! The drawing of a row: time, stream, three lanes, text. It knows arrows and columns, nothing of MCP.
 
-/// The columns that a label has, and that everything before the text has.
+/// The columns that a label has, and that everything before the text has beside the lanes.
 const LABEL: usize = 20;
-const BEFORE_TEXT: usize = 51;
+const BEFORE_TEXT: usize = 34;
+
+/// The lanes where nothing crosses.
+pub(in crate::report) const IDLE: &str = "│       │       │";
 
 /// A space at which a text is not broken.
-pub(super) const NO_BREAK: char = '\u{a0}';
+pub(in crate::report) const NO_BREAK: char = '\u{a0}';
 
 /// The line above the rows.
 pub(super) const HEADING: &str = "
@@ -14,7 +17,7 @@ pub(super) const HEADING: &str = "
 
 /// What is drawn between two lanes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Arrow {
+pub(in crate::report) enum Arrow {
     /// Nothing went there.
     None,
     /// From the client towards the server.
@@ -25,7 +28,7 @@ pub(super) enum Arrow {
 
 /// What is drawn in the proxy's lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Mark {
+pub(in crate::report) enum Mark {
     /// It passed, or nothing was there.
     Lane,
     /// It is held here, or leaves from here.
@@ -38,35 +41,47 @@ pub(super) enum Mark {
 
 /// One row of the timeline.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Row {
+pub(in crate::report) struct Row {
     /// Its place.
-    pub(super) seq: u64,
+    pub(in crate::report) seq: u64,
     /// Microseconds since the run began.
-    pub(super) at: u64,
+    pub(in crate::report) at: u64,
     /// The place of arrival of the point that it shows, if it shows one.
-    pub(super) point: Option<u64>,
-    /// The stream.
-    pub(super) label: String,
+    pub(in crate::report) point: Option<u64>,
+    /// The key of the exchange on whose stream it is; none: on no stream.
+    pub(in crate::report) stream: Option<String>,
+    /// The stream's name.
+    pub(in crate::report) label: String,
     /// Between client and proxy.
-    pub(super) client: Arrow,
+    pub(in crate::report) client: Arrow,
     /// At the proxy.
-    pub(super) mark: Mark,
+    pub(in crate::report) mark: Mark,
     /// Between proxy and server.
-    pub(super) server: Arrow,
+    pub(in crate::report) server: Arrow,
     /// What crossed.
-    pub(super) text: String,
+    pub(in crate::report) text: String,
     /// What rules did to it, one line each.
-    pub(super) faults: Vec<String>,
+    pub(in crate::report) faults: Vec<String>,
 }
 
 /// Draws a row and the lines that belong to it, none of them wider than `columns`.
 pub(super) fn draw(row: &Row, columns: usize, out: &mut String) {
-    let width = columns - BEFORE_TEXT;
+    let faults: Vec<_> = row.faults.iter().map(|fault| format!("! {fault}")).collect();
+    draw_in([&lanes(row), IDLE], row, &faults, columns, out);
+}
+
+/// The same in lanes that were drawn elsewhere, of the row and below it, with these lines under its text.
+pub(in crate::report) fn draw_in(
+    [crossing, idle]: [&str; 2],
+    row: &Row,
+    under: &[String],
+    columns: usize,
+    out: &mut String,
+) {
+    let width = columns - BEFORE_TEXT - crossing.chars().count();
     let time = format!("{:>4}.{:03}", row.at / 1_000_000, row.at / 1_000 % 1_000);
-    let crossing = lanes(row.client, row.mark, row.server);
-    let idle = lanes(Arrow::None, Mark::Lane, Arrow::None);
-    let faults = row.faults.iter().flat_map(|fault| wrap(&format!("! {fault}"), width));
-    for (number, text) in wrap(&row.text, width).into_iter().chain(faults).enumerate() {
+    let under = under.iter().flat_map(|text| wrap(text, width));
+    for (number, text) in wrap(&row.text, width).into_iter().chain(under).enumerate() {
         let line = match number {
             0 => format!("{time}  {:LABEL$}  {crossing}  {text}", shortened(&row.label)),
             _ => format!("{:8}  {:LABEL$}  {idle}  {text}", "", ""),
@@ -76,19 +91,20 @@ pub(super) fn draw(row: &Row, columns: usize, out: &mut String) {
     }
 }
 
-fn lanes(client: Arrow, mark: Mark, server: Arrow) -> String {
+/// The three lanes of a row.
+pub(in crate::report) fn lanes(row: &Row) -> String {
     let arrow = |arrow| match arrow {
         Arrow::None => "       ",
         Arrow::Right => "──────▶",
         Arrow::Left => "◀──────",
     };
-    let mark = match mark {
+    let mark = match row.mark {
         Mark::Lane => '│',
         Mark::Held => '■',
         Mark::Stopped => '✗',
         Mark::Made => '+',
     };
-    format!("│{}{mark}{}│", arrow(client), arrow(server))
+    format!("│{}{mark}{}│", arrow(row.client), arrow(row.server))
 }
 
 /// A label that fits its column; what goes is before the id, which tells one stream from another.
@@ -149,6 +165,7 @@ mod tests {
             seq: 1,
             at: 9_999_999_999,
             point: None,
+            stream: None,
             label: "s12 resume of POST 123 tools/call".to_owned(),
             client: Arrow::Right,
             mark: Mark::Stopped,

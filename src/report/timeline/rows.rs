@@ -14,7 +14,7 @@ use crate::engine::record::{
 use crate::report::words::span;
 
 /// The rows of these entries, in order.
-pub(super) fn rows(entries: &[&Entry]) -> Vec<Row> {
+pub(in crate::report) fn rows(entries: &[&Entry]) -> Vec<Row> {
     let journal = Journal::of(entries);
     let mut rows: Vec<Row> =
         journal.points.iter().filter(|point| is_shown(point)).flat_map(|p| journal.point(p)).collect();
@@ -98,6 +98,7 @@ impl<'a> Journal<'a> {
             self.row(point, seq, point.left.unwrap_or(point.arrived), Arrow::None, leaves_as, onward(point));
         if let Some(stream) = &point.left_on {
             leaving.label = self.labels.stream(stream);
+            leaving.stream = Some(stream.clone());
         }
         leaving.faults = self.faults(point);
         vec![coming, leaving]
@@ -149,8 +150,9 @@ impl<'a> Journal<'a> {
             Some(_) => self.labels.stream(exchange_of(&point.key)),
             None => format!("connection {}", point.conn),
         };
+        let stream = point.stream.as_ref().map(|_| exchange_of(&point.key).to_owned());
         let text = describe(point);
-        Row { seq, at, point: Some(point.seq), label, client, mark, server, text, faults: Vec::new() }
+        Row { seq, at, point: Some(point.seq), stream, label, client, mark, server, text, faults: Vec::new() }
     }
 
     fn faults(&self, point: &PointEntry) -> Vec<String> {
@@ -252,7 +254,7 @@ fn mark(point: &PointEntry) -> Mark {
 
 fn aside(seq: u64, at: u64, text: String) -> Row {
     let (client, mark, server) = (Arrow::None, Mark::Lane, Arrow::None);
-    Row { seq, at, point: None, label: String::new(), client, mark, server, text, faults: Vec::new() }
+    Row { seq, at, point: None, stream: None, label: String::new(), client, mark, server, text, faults: Vec::new() }
 }
 
 fn parties(session: &SessionEntry) -> String {

@@ -86,7 +86,8 @@ fn number_them(rows: &mut [Asked]) {
 
 /// The files that a run writes, which are not those of all together (`--verdict`, `--junit`).
 fn written(args: &mut RunArgs) -> impl Iterator<Item = &mut PathBuf> {
-    [&mut args.journal, &mut args.url_file, &mut args.ready_file].into_iter().flatten()
+    let reports = args.report.iter_mut().map(|report| &mut report.path);
+    [&mut args.journal, &mut args.url_file, &mut args.ready_file].into_iter().flatten().chain(reports)
 }
 
 /// A path with a mark before its extension: `run.ndjson` becomes `run.07-late.ndjson`.
@@ -252,7 +253,7 @@ mod tests {
     /// An option that comes new must be in `written`, or be one of all runs together.
     #[test]
     fn every_option_that_names_a_file_is_one_of_each_run_or_of_all() {
-        let (of_each, of_all) = (["journal", "url_file", "ready_file"], ["junit", "known", "verdict"]);
+        let (of_each, of_all) = (["journal", "url_file", "ready_file", "report"], ["junit", "known", "verdict"]);
         let cli = Cli::command();
         let run = cli.find_subcommand("run").expect("it is there").get_arguments();
         let names_file =
