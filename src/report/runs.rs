@@ -202,7 +202,8 @@ impl Runs {
             return row.ran.verdict.why.clone();
         }
         let (number, all) = (failed.len(), self.rows.len());
-        format!("{number} of {all} runs failed; run {} ({}): {}", row.row, row.title, row.ran.verdict.why)
+        let others = self.signal.map(|signal| format!("; {}", self.ended(signal))).unwrap_or_default();
+        format!("{number} of {all} runs failed; run {} ({}): {}{others}", row.row, row.title, row.ran.verdict.why)
     }
 
     fn ended(&self, signal: u8) -> String {

@@ -74,7 +74,8 @@ fn runs_that_a_signal_ended_are_not_green() {
     let runs = Runs { asked: Some(3), signal: Some(2), ..several(&[passed("p")], &[]) };
     assert_eq!(runs.exit(), Status { code: 130, why: "ended by signal 2 after 1 of 3 runs".to_owned() });
     let red = Runs { signal: Some(2), ..several(&[failed("c", "command", 9)], &[]) };
-    assert_eq!(red.exit().code, 9);
+    let why = "1 of 1 runs failed; run 1 (c): command failed; ended by signal 2 after 1 of 1 runs".to_owned();
+    assert_eq!(red.exit(), Status { code: 9, why });
 }
 
 // === Known failures ===
