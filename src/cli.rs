@@ -133,7 +133,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "KIND[,KIND]...", default_value_t = FailOn::default())]
     pub fail_on: FailOn,
     /// Write a report at the end: .txt a timeline, .mmd or .md a Mermaid diagram, .html a page, .har an HTTP Archive, .json
-    /// all of it as data. Repeat it for several.
+    /// all of it as data, .xml JUnit. Repeat it for several.
     #[arg(long, value_name = "FILE")]
     pub report: Vec<Reported>,
     /// Start the server with this shell command, {port} being a free port, and stop it at the end. It must stay in the

@@ -100,6 +100,15 @@ mod tests {
             read(&journal).contains("get-opens-late")
                 && !read(&scratch.path("run.1-transparent.ndjson")).contains("get-opens-late")
         );
+        let red = |journal: &Path| {
+            let xml = Mishap::run(&["report", text(journal), "--format", "junit"]).stdout;
+            let document = Document::parse(&xml).unwrap_or_else(|error| panic!("{error}: {xml}"));
+            document.root_element().attribute("failures").map(str::to_owned)
+        };
+        assert_eq!(
+            [red(&journal), red(&scratch.path("run.1-transparent.ndjson"))].map(Option::unwrap_or_default),
+            ["1", "0"]
+        );
         let again = ended.stderr.lines().find_map(|line| line.strip_prefix("  again 2: mishap ")).expect("it is told");
         let repeated =
             Command::new("sh").args(["-c", &format!("'{}' {again}", binary())]).output().expect("there is a shell");

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use clap::ValueEnum;
 
-use super::{har, html, json, mermaid, timeline};
+use super::{har, html, json, junit, mermaid, timeline};
 use crate::journal::Line;
 
 /// What a report is written as.
@@ -23,6 +23,8 @@ pub enum Format {
     Har,
     /// All of it as data (docs/report.schema.json).
     Json,
+    /// The verdict for a CI: a case for the command, each rule and expectation, and whatever else failed.
+    Junit,
 }
 
 impl Format {
@@ -35,12 +37,13 @@ impl Format {
             "html" | "htm" => Some(Self::Html),
             "har" => Some(Self::Har),
             "json" => Some(Self::Json),
+            "xml" => Some(Self::Junit),
             _ => None,
         }
     }
 
     /// The ends of names that [`Format::of`] knows, for whoever wrote another one.
-    pub const ENDS: &'static str = ".txt, .mmd, .md, .html, .har or .json";
+    pub const ENDS: &'static str = ".txt, .mmd, .md, .html, .har, .json or .xml";
 
     /// Writes a journal's lines in this form. In Markdown a diagram stands in a fence, which GitHub draws: that is for
     /// [`Format::write_to`], which knows the name.
@@ -52,6 +55,7 @@ impl Format {
             Self::Html => html::page(lines),
             Self::Har => har::archive(lines),
             Self::Json => json::report(lines),
+            Self::Junit => junit::of_journal(lines),
         }
     }
 
@@ -73,7 +77,7 @@ mod tests {
         for end in Format::ENDS.replace(" or", ",").split(", ") {
             assert!(Format::of(Path::new(&format!("run{end}"))).is_some(), "{end}");
         }
-        for name in ["run", "run.xml", ".html", "html", ""] {
+        for name in ["run", "run.pdf", ".html", "html", ""] {
             assert_eq!(Format::of(Path::new(name)), None, "{name:?}");
         }
     }

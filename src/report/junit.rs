@@ -6,7 +6,7 @@
 use std::fmt::{self, Display, Write as _};
 
 use super::runs::{KnownState, Ran, Row, Runs};
-use crate::journal::{ExpectationLine, ExpectationState, ReasonLine, RuleLine, VerdictLine};
+use crate::journal::{ExpectationLine, ExpectationState, Header, Line, ReasonLine, RuleLine, VerdictLine};
 
 /// A suite: a run, or the list of known failures.
 struct Suite<'a> {
@@ -56,6 +56,19 @@ pub fn junit(runs: &Runs) -> String {
     }
     text.push_str("</testsuites>\n");
     text
+}
+
+/// Writes the run of a journal. Where that has no verdict, the run is an error.
+#[must_use]
+pub fn of_journal(lines: &[Line]) -> String {
+    let header = |line: &Line| if let Line::Run(header) = line { Some(header.clone()) } else { None };
+    let verdict = |line: &Line| if let Line::Verdict(verdict) = line { Some(verdict.clone()) } else { None };
+    let header: Header = lines.iter().find_map(header).unwrap_or_default();
+    let ran = match lines.iter().find_map(verdict) {
+        Some(verdict) => Ran { header, verdict, ..Ran::default() },
+        None => Ran::unjudged(header, 1, "the journal has no verdict: its run was killed, or is not over"),
+    };
+    junit(&Runs::alone(ran))
 }
 
 fn suite(row: &Row) -> Suite<'_> {

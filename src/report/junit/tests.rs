@@ -93,6 +93,16 @@ fn what_does_not_count_or_is_known_is_skipped_and_what_mishap_could_not_do_is_an
     assert_eq!(numbers_of(document.root_element()), [5, 1, 1, 2]);
 }
 
+#[test]
+fn a_journal_is_one_suite_and_without_a_verdict_an_error() {
+    let (_, ran) = failed("x", "hang", 5);
+    let lines = [Line::Run(ran.header), Line::Verdict(ran.verdict)];
+    let numbers =
+        |lines: &[Line]| numbers_of(Document::parse(&of_journal(lines)).expect("it is well-formed").root_element());
+    assert_eq!(numbers(&lines), [1, 1, 0, 0]);
+    assert_eq!(numbers(&lines[..1]), [1, 0, 1, 0]);
+}
+
 // Every character below space, those that are no characters, markup, and what ends a CDATA section.
 #[test]
 fn whatever_names_and_reasons_hold_it_is_well_formed_and_reads_the_same() {
