@@ -15,7 +15,8 @@ mod tests {
     use std::process::{Command, Stdio};
 
     use mishap::engine::hash::digest;
-    use rustix::process::{Pid, Signal, kill_process};
+    use rustix::process::{Pid, Signal, getpgid, kill_process};
+    use rustix::pty::{OpenptFlags, ioctl_tiocgptpeer, openpt, unlockpt};
 
     use crate::cli_support::{answering, connect, post};
     use crate::common::mishap::{Mishap, binary};
@@ -79,9 +80,24 @@ mod tests {
         let mut command = Command::new(binary());
         let serve = serve();
         command.args(words(&serve)).process_group(0);
-        let (mishap, mut server, _) = around_all(Mishap::spawn(command));
+        let (mishap, mut server, _) = around_all(Mishap::spawn(command, Stdio::piped()));
         let group = Pid::from_raw(i32::try_from(mishap.pid()).expect("an id")).expect("an id");
         rustix::process::kill_process_group(group, Signal::KILL).expect("it is there");
+        mishap.killed();
+        assert_eq!(server.closed(), Closed::Fin);
+    }
+
+    /// Behind a terminal a command is in mishap's own group, or it could not read.
+    #[test]
+    fn nor_one_at_a_terminal() {
+        let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
+        let terminal = openpt(flags).expect("there are terminals");
+        unlockpt(&terminal).expect("it is ours");
+        let stdin = ioctl_tiocgptpeer(&terminal, flags).expect("it has another end");
+        let (mut command, serve) = (Command::new(binary()), serve());
+        command.args(words(&serve));
+        let (mishap, mut server, pid) = around_all(Mishap::spawn(command, stdin.into()));
+        assert_eq!(getpgid(Some(pid)), getpgid(None), "it is in the group that the test gave to mishap");
         mishap.killed();
         assert_eq!(server.closed(), Closed::Fin);
     }
@@ -148,9 +164,12 @@ mod tests {
 
     #[test]
     fn what_has_left_the_commands_group_ends_with_the_run_too() {
-        let script = "setsid tail -f /dev/null & echo started";
-        let ended = Mishap::run(&["run", "-u", &url(), "--", "sh", "-c", script]);
-        assert_eq!((ended.code, &*ended.stdout), (0, "started\n"));
+        let script = "setsid sh -c 'echo left; exec tail -f /dev/null' & read line";
+        let mut mishap = Mishap::start(&["run", "-u", &url(), "--", "sh", "-c", script]);
+        assert_eq!(mishap.line(), "left");
+        mishap.close_stdin();
+        let ended = mishap.ended();
+        assert_eq!((ended.code, ended.last()), (1, "mishap: exit 1: the command ended with status 1"));
     }
 
     // === Told to end ===

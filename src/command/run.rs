@@ -230,7 +230,9 @@ impl Running<'_> {
         }
         match writeln!(out, "{}", self.url).and_then(|()| out.flush()) {
             // Whoever read the line from a pipe may be gone; the proxy is still wanted.
-            Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error),
+            Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+                Err(io::Error::new(error.kind(), format!("stdout: {error}")))
+            }
             _ => writeln!(err, "mishap: Ctrl-C ends the run with its verdict"),
         }
     }

@@ -57,19 +57,19 @@ impl Mishap {
     pub(crate) fn start_unread<W: AsRef<str>>(words: &[W]) -> Self {
         let mut command = Command::new(binary());
         command.args(words.iter().map(AsRef::as_ref));
-        Self::spawn_unread(command)
+        Self::spawn_unread(command, Stdio::piped())
     }
 
-    /// Starts it as this command.
-    pub(crate) fn spawn(command: Command) -> Self {
-        let mut mishap = Self::spawn_unread(command);
+    /// Starts it as this command, with this stdin.
+    pub(crate) fn spawn(command: Command, stdin: Stdio) -> Self {
+        let mut mishap = Self::spawn_unread(command, stdin);
         mishap.err.unread = None;
         mishap
     }
 
-    fn spawn_unread(mut command: Command) -> Self {
+    fn spawn_unread(mut command: Command, stdin: Stdio) -> Self {
         command.env_remove("RUST_LOG").env_remove("GITHUB_ACTIONS");
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("the binary was built");
         let mut out = Lines::of(child.stdout.take().expect("it is piped"));
         out.unread = None;
