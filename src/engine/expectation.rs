@@ -28,6 +28,8 @@ pub struct Expectation {
     pub per: Option<Duration>,
     /// [`Scope::Session`] or [`Scope::Run`]: where the scope begins anew.
     pub scope: Scope,
+    /// Whether it may never be asked.
+    pub optional: bool,
 }
 
 /// What is counted, or checked.

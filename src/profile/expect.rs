@@ -37,6 +37,7 @@ impl Reader<'_> {
             within: params.duration("within"),
             per: params.duration("per"),
             scope,
+            optional: params.flag("optional"),
         };
         through_the_run(&mut expectation, node);
         match named {

@@ -2,8 +2,9 @@
 
 use std::fmt::Write as _;
 
+use mishap::engine::language::expected::sentence;
 use mishap::profile::builtin::{self, Builtin};
-use mishap::profile::{Source, Var};
+use mishap::profile::{Source, Use, Var, load};
 
 use crate::tests::drift;
 
@@ -41,6 +42,11 @@ fn entry(text: &mut String, profile: &Builtin, source: &Source) {
     }
     if !source.era.is_empty() {
         let _ = writeln!(text, "- era: {}", source.era.join(", "));
+    }
+    let loaded = load(&[Use::plain(profile.name)]).expect("a built-in profile loads");
+    for expectation in &loaded.expectations {
+        let name = expectation.name.rsplit('/').next().unwrap_or_default();
+        let _ = writeln!(text, "- expects `{name}`: {}", sentence(expectation).replace('|', "\\|"));
     }
     if !source.vars.is_empty() {
         text.push_str("\n| variable | default | means |\n|---|---|---|\n");

@@ -166,6 +166,7 @@ impl Ledger {
             expected: expected::wanted(expectation),
             after: expected::after(expectation),
             waits_for: expectation.waits_for(),
+            optional: expectation.optional,
             ..ExpectationTally::default()
         };
         let opened = expectation.after.iter().map(|_| Bounded::new(SESSIONS)).collect();

@@ -11,7 +11,8 @@ use crate::engine::trigger::Scope;
 /// The whole expectation as a sentence: for which occasions, and what is to be seen.
 #[must_use]
 pub fn sentence(it: &Expectation) -> String {
-    let wanted = wanted(it);
+    let optional = if it.optional { " (may never be asked)" } else { "" };
+    let wanted = wanted(it) + optional;
     match (&it.what, it.after.is_empty(), it.scope) {
         (What::Check(_), ..) => wanted,
         (_, false, _) => format!("each time that {}: {wanted}", after(it)),

@@ -61,4 +61,6 @@ pub struct ExpectationTally {
     pub unfollowed: u64,
     /// Why it could not be judged at all.
     pub void: Option<String>,
+    /// Whether it may stay so.
+    pub optional: bool,
 }

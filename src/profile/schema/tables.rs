@@ -144,7 +144,7 @@ pub static WAIT: [Field; 4] = [
 ];
 
 /// An expectation.
-pub static EXPECT: [Field; 9] = [
+pub static EXPECT: [Field; 10] = [
     field("name", Kind::Text, Need::Required, "for the verdict"),
     field("if", Kind::Values, Need::Optional, "leave it out unless these variables have one of these values"),
     field("match", Kind::Expected, Need::Optional, "what is counted"),
@@ -154,6 +154,7 @@ pub static EXPECT: [Field; 9] = [
     field("within", Kind::Duration, Need::Optional, "how soon (the end of the run)"),
     field("per", Kind::Duration, Need::Optional, "a most is for any length of time like this (for all of it)"),
     field("scope", Kind::Word(&["session", "run"]), Need::Default("\"session\""), "where it begins anew"),
+    field("optional", Kind::Bool, Need::Default("false"), "whether it may never be asked"),
 ];
 
 /// The named checks of an expectation.

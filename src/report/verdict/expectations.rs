@@ -30,7 +30,7 @@ pub fn line(it: &ExpectationLine) -> String {
     }
 }
 
-/// Those that fail the run. Where a rule that never had an effect is why one was never asked, that has been said.
+/// Those that fail the run. One may be allowed not to be asked; where a rule that never had an effect is why, that has been said.
 pub(super) fn reasons(summary: &Summary) -> Vec<Reason> {
     let fruitless = |rule: &String| {
         summary.rules.iter().any(|tally| tally.name == *rule && tally.effective == 0 && !tally.optional)
@@ -43,7 +43,7 @@ pub(super) fn reasons(summary: &Summary) -> Vec<Reason> {
             ExpectationState::Failed => {
                 Some(Reason::of(Kind::Expectation, name, format!("expectation \"{name}\" failed: {why}")))
             }
-            ExpectationState::Vacuous if said(tally) => None,
+            ExpectationState::Vacuous if tally.optional || said(tally) => None,
             ExpectationState::Vacuous => {
                 Some(Reason::of(Kind::Vacuous, name, format!("expectation \"{name}\" was never asked: {why}")))
             }
@@ -175,6 +175,7 @@ mod tests {
         assert_eq!(codes(tally(0, vec![]), 1), [4]);
         assert_eq!(codes(tally(0, vec![]), 0), [0_u8; 0], "that the rule never had an effect has been said");
         let other = ExpectationTally { waits_for: Vec::new(), ..tally(0, vec![]) };
-        assert_eq!(codes(other, 0), [4]);
+        assert_eq!(codes(other.clone(), 0), [4]);
+        assert_eq!(codes(ExpectationTally { optional: true, ..other }, 0), [0_u8; 0]);
     }
 }

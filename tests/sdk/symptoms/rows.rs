@@ -17,6 +17,8 @@ pub(super) struct Row {
     pub(super) replica: Option<&'static str>,
     /// No SDK falls for it: the client is written by hand.
     pub(super) raw: bool,
+    /// Whether the client breaks an expectation of the profile, which ends the run with 3.
+    pub(super) breaks: bool,
     /// What is done, and what comes of it.
     pub(super) play: fn(Scene) -> String,
     /// What the outcome means, for the table.
@@ -25,7 +27,7 @@ pub(super) struct Row {
 
 /// A row with the profile's defaults.
 const fn row(profile: &'static str, client: &'static str, play: fn(Scene) -> String, shows: &'static str) -> Row {
-    Row { profile, with: "", beside: &[], client, server: PLAIN, replica: None, raw: false, play, shows }
+    Row { profile, with: "", beside: &[], client, server: PLAIN, replica: None, raw: false, breaks: false, play, shows }
 }
 
 const PLAIN: &str = "sdk 1.32.2";
@@ -88,7 +90,7 @@ pub(super) static ROWS: &[Row] = &[
         "the reconnect is refused, and the client gives its GET up",
     ),
     // === Sessions ===
-    row("session-forgotten", TS1, plays::call, "the client goes on with the dead id"),
+    Row { breaks: true, ..row("session-forgotten", TS1, plays::call, "the client goes on with the dead id") },
     Row { with: "down=0s", ..row("server-dies", TS1, plays::call, "the next call still carries the dead id") },
     row("auth-expires-under-load", TS1, plays::three_calls, "all fail together; the drivers have no tokens to refresh"),
     Row {

@@ -15,6 +15,8 @@ pub(super) struct Scene<'a> {
     /// Unique among all scenes: the name of its first session, and the beginning of each tag.
     pub(super) name: String,
     profile: Profile,
+    /// What its run ends with.
+    exit: i32,
     mishap: Mishap,
 }
 
@@ -36,7 +38,8 @@ impl<'a> Scene<'a> {
         let upstreams: Vec<String> = upstreams.collect();
         let upstreams: Vec<&str> = upstreams.iter().map(String::as_str).collect();
         let mishap = Mishap::in_front_of(&upstreams, &profiles);
-        Self { client, server, name: format!("{own} {} {profile:?}", client.name), profile, mishap }
+        let exit = if row.breaks && profile == Profile::On { 3 } else { 0 };
+        Self { exit, client, server, name: format!("{own} {} {profile:?}", client.name), profile, mishap }
     }
 
     pub(super) fn url(&self) -> &str {
@@ -58,10 +61,11 @@ impl<'a> Scene<'a> {
         if self.is_on() { LOSS } else { PATIENCE }
     }
 
-    /// Stops the proxy. Every rule has done something, or the run fails.
+    /// Stops the proxy. Every rule has done something and every expectation was met that the client can meet, or the run
+    /// fails otherwise than it should.
     pub(super) fn finish(self) -> Run {
         let run = self.mishap.finish();
-        assert_eq!(run.exit, 0, "{}\n{}", self.name, run.verdict);
+        assert_eq!(run.exit, self.exit, "{}\n{}", self.name, run.verdict);
         run
     }
 

@@ -1,6 +1,6 @@
 //! Profiles about the standalone GET, played.
 
-use super::{OK, play, status};
+use super::{OK, met, play, status};
 use crate::engine::event::{Ending, Fate};
 use crate::engine::playbook::tools::{answer, notification};
 
@@ -166,6 +166,16 @@ fn get_zombie_conflict() {
     assert_eq!(seen(&control), (None, None));
     zombie.gets("again").head("again", 409, &[]).ends("again");
     assert_eq!(status(&zombie, "again"), Some(409), "the server's own refusal passes");
+}
+
+#[test]
+fn get_zombie_conflict_is_no_reason_to_give_up_a_call() {
+    let cancel = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#;
+    for (ms, judged) in [(5_000, (1, 1)), (5_001, (1, 0))] {
+        let mut play = play(&["get-zombie-conflict"]);
+        play.gets("get").streams("get").calls("call", 1).waits(20).waits(ms).posts("cancel", cancel);
+        assert_eq!(met(&mut play, "get-zombie-conflict/gives-up-no-call"), judged, "{ms} ms");
+    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Profiles about whose a message is, played.
 
-use super::play;
+use super::{met, play};
 use crate::engine::playbook::tools::{answer, notification, question};
 
 /// Two calls that ask; what the first one's client has seen before and after it answered the second one's question.
@@ -22,6 +22,16 @@ fn crossed(uses: &[&str], first: &str, second: &str) -> (String, String) {
 fn answers_cross() {
     assert_eq!(crossed(&["answers-cross"], "a", "b"), (String::new(), question(10)));
     assert_eq!(crossed(&["transparent"], "a", "b"), (question(10), question(10)));
+}
+
+#[test]
+fn answers_cross_and_each_call_is_answered_once() {
+    for (answers, judged) in [(1, (2, 1)), (2, (2, 0))] {
+        let mut play = play(&["answers-cross"]);
+        play.calls("a", 1).calls("b", 2);
+        (1..=answers).zip(["a", "b"]).for_each(|(id, name)| _ = play.answers(name, id));
+        assert_eq!(met(&mut play, "answers-cross/each-is-answered"), judged);
+    }
 }
 
 #[test]

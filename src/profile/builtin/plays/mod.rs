@@ -10,15 +10,25 @@ mod lifecycle;
 mod resume;
 mod session;
 
+use crate::engine::engine::Setup;
 use crate::engine::event::{Ending, Fate};
 use crate::engine::playbook::Play;
 use crate::engine::playbook::tools::{answer, notification};
-use crate::profile::{Use, load};
+use crate::profile::{Loaded, Use, load};
 
 /// A run with these profiles; without one, the control.
 fn play(uses: &[&str]) -> Play {
     let uses: Vec<Use> = uses.iter().map(|text| Use::parse(text).expect("it is well formed")).collect();
-    Play::new(load(&uses).unwrap_or_else(|problems| panic!("{problems:#?}")).rules)
+    let Loaded { rules, expectations, .. } = load(&uses).unwrap_or_else(|problems| panic!("{problems:#?}"));
+    Play::with(Setup { rules, expectations, seed: 1, record: true })
+}
+
+/// How often this expectation was judged and was not met, when the run is over.
+fn met(play: &mut Play, name: &str) -> (u64, u64) {
+    play.finishes();
+    let tallies = play.engine.summary().expectations;
+    let tally = tallies.iter().find(|tally| tally.name == name).unwrap_or_else(|| panic!("{tallies:#?}"));
+    (tally.checked, tally.failed)
 }
 
 /// A block with an id and no message.

@@ -1,6 +1,6 @@
 //! Profiles about resuming a stream, played.
 
-use super::{OK, idle, play, status};
+use super::{OK, idle, met, play, status};
 use crate::engine::event::{Ending, Fate};
 use crate::engine::playbook::Play;
 use crate::engine::playbook::tools::{answer, notification};
@@ -46,6 +46,22 @@ fn resume_required() {
 }
 
 #[test]
+fn resume_required_from_the_last_id_and_not_before_its_time() {
+    let judged = |after: Option<&str>, ms: u64, expectation: &str| {
+        let (mut play, id) = lost(&["resume-required"]);
+        play.waits(ms);
+        if let Some(after) = after {
+            resumes(&mut play, "resume", &after.replace("ID", &id));
+        }
+        met(&mut play, &format!("resume-required/{expectation}"))
+    };
+    assert_eq!((judged(Some("ID"), 500, "resumes"), judged(Some("ID"), 500, "waits-for-retry")), ((1, 0), (1, 0)));
+    assert_eq!(judged(None, 500, "resumes"), (1, 1), "a client that does not resume");
+    assert_eq!(judged(Some("x"), 500, "resumes"), (1, 1), "nor does one that resumes something else");
+    assert_eq!(judged(Some("ID"), 400, "waits-for-retry"), (1, 1));
+}
+
+#[test]
 fn resume_goes_nowhere() {
     let (mut play, id) = lost(&["resume-goes-nowhere"]);
     for name in ["first", "second"] {
@@ -81,6 +97,17 @@ fn sse_retry_values() {
     let told = get(&["sse-retry-values,retry=3600000"]);
     assert_eq!(told, (true, Some(Ending::Eof), Some(Fate::Drain(None))), "the server notices nothing");
     assert_eq!(get(&[]), (false, None, None));
+}
+
+#[test]
+fn sse_retry_values_must_be_waited_for() {
+    for (ms, judged) in [(450, (1, 1)), (451, (1, 0))] {
+        let mut play = play(&["sse-retry-values"]);
+        play.gets("get").streams("get").waits(ms);
+        let id = last_id(play.body("get")).expect("an id was given").to_owned();
+        resumes(&mut play, "resume", &id);
+        assert_eq!(met(&mut play, "sse-retry-values/waits-for-retry"), judged, "{ms} ms");
+    }
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! Profiles about sessions and servers that are gone, played.
 
-use super::{idle, play, status};
+use super::{idle, met, play, status};
 use crate::engine::event::Ending;
 use crate::engine::playbook::Play;
+use crate::profile::{Use, load};
 
 const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"clientInfo":{"name":"it"}}}"#;
 
@@ -37,6 +38,27 @@ fn session_forgotten() {
         assert!(play.forwarded("third"), "a new session is not the dead one");
         assert_eq!(idle(&play), Vec::<String>::new());
     }
+}
+
+#[test]
+fn session_forgotten_must_be_followed_by_a_new_one() {
+    let anew = |uses: &str, second: &str, begins_anew: bool| {
+        let mut play = play(&[uses]);
+        begins(&mut play, "init", "S");
+        calls(&mut play, "first", "S", 1);
+        play.answers("first", 1);
+        play.sends("second", second, &[("mcp-session-id", "S")], r#"{"jsonrpc":"2.0","id":2,"method":"tools/list"}"#);
+        if begins_anew {
+            begins(&mut play, "anew", "T");
+        }
+        met(&mut play, "session-forgotten/starts-anew")
+    };
+    assert_eq!(anew("session-forgotten", "POST", true), (1, 0));
+    assert_eq!(anew("session-forgotten", "POST", false), (1, 1));
+    assert_eq!(anew("session-forgotten", "DELETE", false), (0, 0), "it goes: there is nothing to begin");
+    assert!(
+        load(&[Use::parse("session-forgotten,status=400").expect("right")]).expect("right").expectations.is_empty()
+    );
 }
 
 #[test]
