@@ -343,8 +343,7 @@ mod tests {
 
     #[track_caller]
     fn kill_the_server(mishap: &mut Mishap) {
-        let said = mishap.says("server: pid=");
-        mishap.says("mishap: http://");
+        let [said, _] = mishap.says_both(["server: pid=", "mishap: http://"]);
         let pid = said.rsplit('=').next().and_then(|pid| pid.parse().ok()).and_then(rustix::process::Pid::from_raw);
         rustix::process::kill_process(pid.expect("it said its id"), Signal::KILL).expect("it is there");
     }

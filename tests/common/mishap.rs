@@ -109,6 +109,14 @@ impl Mishap {
         self.line_with(text, |line| line.contains(text))
     }
 
+    /// The next lines on stderr that begin with these texts, whichever comes first: a server's lines come by a thread of
+    /// their own.
+    pub(crate) fn says_both(&mut self, texts: [&str; 2]) -> [String; 2] {
+        let either = |line: &str| texts.iter().any(|text| line.starts_with(text));
+        let one = self.line_with(texts[0], either);
+        if one.starts_with(texts[0]) { [one, self.says(texts[1])] } else { [self.says(texts[0]), one] }
+    }
+
     fn line_with(&mut self, text: &str, fits: impl Fn(&str) -> bool) -> String {
         loop {
             match self.err.next() {
