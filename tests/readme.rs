@@ -1,5 +1,5 @@
-//! The commands of README.md and docs/ci.md, run as they stand there: those on the demo's programs as they are, those on the reader's own
-//! programs with the demo's in the part of `node`, `npm` and `pytest`.
+//! The commands of README.md, docs/ci.md and docs/reports.md, run as they stand there: those on the demo's programs as they
+//! are, those on the reader's own programs with the demo's in the part of `node`, `npm` and `pytest`.
 //!
 //! A block's lines that are not commands are what the reader is told to expect; `…` stands for any text.
 
@@ -18,6 +18,7 @@ mod tests {
 
     const README: &str = include_str!("../README.md");
     const CI: &str = include_str!("../docs/ci.md");
+    const REPORTS: &str = include_str!("../docs/reports.md");
 
     /// A command and what it is said to write.
     #[derive(Debug, PartialEq)]
@@ -29,7 +30,7 @@ mod tests {
     /// The commands in the blocks of this language, in order.
     fn shown(language: &str, prompt: &str) -> Vec<Shown> {
         let mut all: Vec<Shown> = Vec::new();
-        let pages = [README, CI].into_iter();
+        let pages = [README, CI, REPORTS].into_iter();
         for block in pages.flat_map(|page| page.split(&format!("```{language}\n")).skip(1).collect::<Vec<_>>()) {
             for line in block.split("```").next().unwrap_or_default().lines() {
                 match (line.strip_prefix(prompt), all.last_mut()) {

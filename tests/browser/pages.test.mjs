@@ -16,9 +16,7 @@ let browser;
 let shots = 0;
 
 before(async () => {
-  // A sandbox cannot be made by root, as whom CI runs.
-  const args = process.getuid() === 0 ? ["--no-sandbox"] : [];
-  browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args });
+  browser = await chromium.launch({ executablePath: process.env.CHROMIUM });
   pages.founding = founding("founding", "get-opens-late", "get-late");
   pages.long = pageOf("long", long());
   pages.hostile = pageOf("hostile", hostile(XSS));
