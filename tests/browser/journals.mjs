@@ -81,6 +81,6 @@ export function hostile(text) {
     { kind: "gate", seq: 4, at: 0, rule: text, key: `${where}/request#1`, opened: { by: text }, held: 1 },
     { kind: "session", seq: 5, at: 0, session: 1, client: party, server: party, protocol: text },
     { kind: "note", seq: 6, at: 0, text },
-    { kind: "verdict", exit: 4, why: text, rules: [{ name: text, matched: 0, fired: 0, effective: 0, optional: false }], gates: [text], notes: [text], effects: [text] },
+    { kind: "verdict", exit: 4, why: text, rules: [{ name: text, matched: 0, fired: 0, effective: 0, optional: false }], gates: [text], notes: [text], effects: [text], expectations: [{ name: text, state: "failed", why: text, checked: 1 }] },
   ];
 }

@@ -142,6 +142,7 @@ test("what peers chose is text everywhere, and never markup", () =>
     assert.equal(await page.evaluate(() => typeof globalThis.hacked), "undefined");
     assert.equal(await page.locator("img, script:not([type])").count(), 1, "the page's own program");
     assert.ok((await text(page, "#run")).includes(XSS), "shown as it is");
+    assert.match(await text(page, "#judged"), /expectations \(1\)[\s\S]*✗ failed/);
   }));
 
 test("text stands out from what is behind it, in the light and in the dark", async () => {

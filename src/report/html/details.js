@@ -158,5 +158,11 @@ function judged(verdict) {
 
 function tableOf(objects) {
   const heads = [...new Set(objects.flatMap(Object.keys))];
-  return table(heads.map(title), objects.map((object) => heads.map((key) => object[key] ?? "")));
+  return table(heads.map(title), objects.map((object) => heads.map((key) => cell(object[key] ?? ""))));
+}
+
+const STATES = { held: "✓ held", failed: "✗ failed", vacuous: "✗ vacuous", true: "yes", false: "no" };
+
+function cell(value) {
+  return STATES[value] ?? value;
 }
