@@ -4,9 +4,10 @@
 
 mod many;
 mod report;
+mod values;
 
 use std::ffi::OsString;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -19,6 +20,11 @@ use crate::profile::Scale;
 use crate::report::verdict::FailOn;
 pub use many::{ManyArgs, Seeds};
 pub use report::{ReportArgs, Reported};
+pub(crate) use values::duration;
+use values::{address, journal_max};
+
+/// After how long a request on which nothing happens is named.
+pub const QUIET_LIMIT: &str = "30s";
 
 /// Makes MCP's race and lifecycle bugs happen on demand: a transparent proxy for Streamable HTTP that holds, reorders,
 /// moves and cuts what crosses it, by rule.
@@ -46,6 +52,13 @@ pub struct Cli {
 pub enum Command {
     /// Stand in front of a server, in the foreground or around a command.
     Run(Box<RunArgs>),
+    /// Watch what crosses, without a fault: what becomes of each request, who hangs, what the protocol forbids.
+    #[command(
+        mut_arg("profiles", |arg| arg.hide(true)),
+        after_help = "Examples:\n  mishap watch -u http://127.0.0.1:3000/mcp\n  \
+                      mishap watch --serve 'node server.js --port {port}' -- npm test -- --url {url}"
+    )]
+    Watch(Box<RunArgs>),
     /// List the built-in profiles, or show one whole, to be copied and changed.
     Profiles(ProfilesArgs),
     /// Say whether profiles can be used, and what their rules were understood to do. Nothing is started.
@@ -72,9 +85,10 @@ Exit status, the first that applies:
        126, 127: it could not be started
   1    could not run (125 with a command)
   2    usage or profile
-  3    an expectation failed
+  3    an expectation failed, or a monitor found what fails a run (docs/monitors.md)
   4    a rule never had an effect, a hold waited for what was not under way, or an expectation was never asked
-  5    a hold reached its limit with what it waits for under way
+  5    a request was open at the end, its client still there; or a hold reached its limit with what it waits for
+       under way
   0    all done, every rule effective, every expectation met
 Of several runs the same: a command's own, of several the lowest, comes first, and a known failure that is gone is a 3.
 
@@ -156,6 +170,13 @@ pub struct RunArgs {
     /// Another name under which clients reach the proxy, treated as its own in Host. Repeat it for several.
     #[arg(long, value_name = "NAME")]
     pub public_host: Vec<String>,
+    /// Name a request, while the run goes on, that has no answer and on which neither leg said anything but comments for
+    /// so long.
+    #[arg(long, value_name = "TIME", default_value = QUIET_LIMIT, value_parser = duration)]
+    pub quiet_limit: Duration,
+    /// Whether it is watched without a profile or a journal too: `mishap watch`.
+    #[arg(skip)]
+    pub watch: bool,
     /// A command to run behind the proxy, which then ends with it. {url} in its arguments is the proxy's URL;
     /// MISHAP_URL, MISHAP_PORT and MISHAP_SEED are in its environment. Nothing that it started outlives the run.
     #[arg(last = true, value_name = "COMMAND")]
@@ -289,16 +310,20 @@ impl Cli {
         let words: Vec<OsString> = words.into_iter().collect();
         let dashes = words.iter().position(|word| word == "--");
         let mut cli = Self::try_parse_from(&words);
-        let bare = dashes.is_none() && words.get(1).is_some_and(|word| word == "run");
+        let bare = dashes.is_none() && words.get(1).is_some_and(|word| word == "run" || word == "watch");
         if let Some(error) = cli.as_mut().err().filter(|error| bare && error.kind() == ErrorKind::UnknownArgument) {
             let advice = "write -- before the command that is to run behind the proxy".into();
             error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![advice]));
         }
         // An empty variable in a script must not become a run in the foreground that never ends.
         match cli {
-            Ok(Self { command: Command::Run(_), .. }) if dashes == Some(words.len() - 1) => {
+            Ok(Self { command: Command::Run(_) | Command::Watch(_), .. }) if dashes == Some(words.len() - 1) => {
                 let why = "no command follows --; write one, or leave -- out for a run in the foreground\n";
                 Err(Self::command().error(ErrorKind::MissingRequiredArgument, why))
+            }
+            Ok(Self { command: Command::Watch(args), .. }) if !args.profiles.is_empty() => {
+                let why = "watch takes no profile: it does nothing to what crosses; write mishap run -p\n";
+                Err(Self::command().error(ErrorKind::ArgumentConflict, why))
             }
             read => read,
         }
@@ -313,38 +338,6 @@ fn serve_help() -> String {
          ping):\n{tools}\n\nIt keeps no events, so that nothing can be resumed in front of it but with `resumable`.\n\nExample:\n  \
          mishap demo serve -l 3000"
     )
-}
-
-fn address(text: &str) -> Result<SocketAddr, String> {
-    let loopback = |port| SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port);
-    let named = text.strip_prefix("localhost:").unwrap_or(text);
-    let address = named.parse().map(loopback).or_else(|_| text.parse());
-    address.map_err(|_| "write IP:PORT, for example 127.0.0.1:8080, or a port".to_owned())
-}
-
-fn duration(text: &str) -> Result<Duration, String> {
-    let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
-    let number: u64 = digits.parse().map_err(|_| "write a number and a unit, for example 30s".to_owned())?;
-    match &text[digits.len()..] {
-        "ms" => Ok(Duration::from_millis(number)),
-        "s" => Ok(Duration::from_secs(number)),
-        "m" => Ok(Duration::from_secs(number.saturating_mul(60))),
-        _ => Err("the unit is missing or unknown; write ms, s or m, for example 30s".to_owned()),
-    }
-}
-
-fn journal_max(text: &str) -> Result<u64, String> {
-    let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
-    let help = || "write a number and a unit, KiB, MiB or GiB, for example 64MiB".to_owned();
-    let number: u64 = digits.parse().map_err(|_| help())?;
-    let unit: u64 = match &text[digits.len()..] {
-        "KiB" => 1 << 10,
-        "MiB" => 1 << 20,
-        "GiB" => 1 << 30,
-        _ => return Err(help()),
-    };
-    let max = number.saturating_mul(unit);
-    if max < 64 << 10 { Err("write 64KiB or more".to_owned()) } else { Ok(max) }
 }
 
 #[cfg(test)]
@@ -363,6 +356,17 @@ mod tests {
         assert!(told.contains("unexpected argument 'node'") && told.contains("write -- before the command"), "{told}");
         let behind = ["mishap", "run", "-u", "http://h", "--", "sh", "--"].map(OsString::from);
         assert!(Cli::read(behind).is_ok(), "the second pair is the command's own");
+    }
+
+    #[test]
+    fn watch_takes_what_run_takes_but_no_profile_and_its_help_names_none() {
+        let read = |words: &[&str]| Cli::read(["mishap", "watch"].iter().chain(words).map(OsString::from));
+        let read_well = read(&["-u", "http://h", "--journal", "x", "--", "true"]).expect("it is understood");
+        assert!(matches!(read_well.command, Command::Watch(args) if args.command == ["true"]));
+        let refused = read(&["-u", "http://h", "-p", "get-opens-late"]).expect_err("a profile").to_string();
+        assert!(refused.contains("watch takes no profile"), "{refused}");
+        let help = read(&["--help"]).expect_err("the help").to_string();
+        assert!(help.contains("mishap watch -u") && !help.contains("--profile"), "{help}");
     }
 
     fn run(words: &[&str]) -> Result<RunArgs, clap::Error> {
@@ -409,16 +413,5 @@ mod tests {
         assert_eq!(listen("localhost:81").expect("a name"), "127.0.0.1:81");
         assert_eq!(listen("[::1]:0").expect("an address"), "[::1]:0");
         assert!(listen("example.org:80").expect_err("a name").to_string().contains("write IP:PORT"));
-    }
-
-    #[test]
-    fn a_length_of_time_needs_its_unit() {
-        assert_eq!(
-            [duration("250ms"), duration("30s"), duration("2m")].map(Result::unwrap_or_default),
-            [Duration::from_millis(250), Duration::from_secs(30), Duration::from_secs(120),]
-        );
-        for wrong in ["30", "s", "3 s", "-1s", "1h30"] {
-            assert!(duration(wrong).is_err(), "{wrong}");
-        }
     }
 }

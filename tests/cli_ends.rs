@@ -280,7 +280,7 @@ mod tests {
         for expected in ["the newest only: ", "ping id 60", "no last line: "] {
             assert!(drawn.contains(expected), "{expected:?} is missing:\n{drawn}");
         }
-        assert!(!drawn.contains("ping id 1 "), "it is kept no more:\n{drawn}");
+        assert!(!drawn.contains("request ping id 1\n"), "it is kept no more:\n{drawn}");
     }
 
     #[test]

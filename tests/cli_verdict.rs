@@ -163,7 +163,12 @@ mod tests {
         assert_eq!(ended.code, 5);
         let hang = "rule \"mine/late\": its hold reached the limit (";
         assert!(ended.last().contains(hang), "{}", ended.stderr);
-        assert!(ended.last().ends_with("while what it waits for was still under way"), "{}", ended.stderr);
+        assert!(
+            ended.last().ends_with("while what it waits for was still under way (and 1 more, above)"),
+            "{}",
+            ended.stderr
+        );
+        assert!(ended.stderr.contains("\n  exit 5: tools/call id 7 has no answer: open "), "{}", ended.stderr);
     }
 
     #[test]

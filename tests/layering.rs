@@ -97,6 +97,31 @@ mod tests {
         none(&offenders(&files, &banned), "src/engine is pure");
     }
 
+    /// So are the monitors: time is an argument, and they tell the same of a journal as of a run.
+    #[test]
+    fn the_monitors_name_no_runtime_no_clock_no_unordered_map_and_no_io() {
+        let banned = [
+            "tokio",
+            "hyper",
+            "std::net",
+            "std::fs",
+            "std::io",
+            "std::thread",
+            "std::process",
+            "std::env",
+            "Instant",
+            "SystemTime",
+            "HashMap",
+            "HashSet",
+            "crate::proxy",
+            "crate::profile",
+            "crate::journal",
+            "crate::command",
+        ];
+        let files: Vec<_> = rust("src/monitor").into_iter().map(without_docs).collect();
+        none(&offenders(&files, &banned), "src/monitor is pure");
+    }
+
     /// The report is made of what a run recorded, not of what happens while it is written.
     #[test]
     fn the_report_names_no_runtime_no_clock_and_no_io() {

@@ -13,6 +13,8 @@ mod cells;
 mod conformance;
 #[path = "sdk/examples.rs"]
 mod examples;
+#[path = "sdk/findings.rs"]
+mod findings;
 #[path = "sdk/get_late_by.rs"]
 mod get_late_by;
 #[path = "sdk/get_opens_late.rs"]

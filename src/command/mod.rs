@@ -15,7 +15,7 @@ pub mod shell;
 use std::io::{self, ErrorKind, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::cli::{Cli, Command};
+use crate::cli::{Cli, Command, RunArgs};
 
 /// What a subcommand ends with.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,7 +43,7 @@ impl Exit {
 ///
 /// `BrokenPipe`: the reader of `out` had enough.
 pub fn execute(cli: Cli, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
-    let code = if let Command::Run(args) = &cli.command { run::failure(args) } else { 1 };
+    let code = if let Command::Run(args) | Command::Watch(args) = &cli.command { run::failure(args) } else { 1 };
     or_failed(code, || dispatch(cli, out, err))
 }
 
@@ -63,6 +63,7 @@ fn or_failed(code: u8, work: impl FnOnce() -> io::Result<Exit>) -> io::Result<Ex
 fn dispatch(cli: Cli, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
     match cli.command {
         Command::Run(args) => run::run(&args, out, err),
+        Command::Watch(args) => run::run(&RunArgs { watch: true, ..*args }, out, err),
         Command::Profiles(args) => profiles::run(&args, out, err),
         Command::Check(args) => check::run(&args, out, err),
         Command::Schema(_) => schema::run(out),

@@ -12,12 +12,14 @@ mod reports;
 mod server;
 mod setup;
 mod told;
+mod watching;
 mod work;
 
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind, Write};
 use std::net::SocketAddr;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::oneshot;
@@ -27,6 +29,7 @@ use crate::cli::RunArgs;
 use crate::engine::record::Summary;
 use crate::guard::Guard;
 use crate::journal::{VerdictLine, queue};
+use crate::monitor::Watched;
 use crate::proxy::{Clock, Proxy, Stop};
 use crate::report::runs::{Ran, Runs};
 use crate::report::verdict::{Facts, Verdict, at_scale};
@@ -39,6 +42,7 @@ pub(super) use plan::failure;
 use server::Server;
 use setup::{Recorder, config, header, reachable};
 use told::Told;
+use watching::Watching;
 use work::{Behind, Ended, Limit, foreground};
 
 /// How long what is asked to end may take until it is killed.
@@ -112,8 +116,9 @@ async fn carry_out(
         Ok(kept) => kept,
         Err(why) => return Ok(plan.unjudged(header(plan, plan.args.listen, "{url}"), plan.could_not(why))),
     };
-    let recorder = Recorder { journal: plan.reports.journal().map(|_| sink), bodies: kept.shelf() };
-    let proxy = match Proxy::bind(config(plan, recorder, clock.clone())).await {
+    let watching = plan.is_watched().then(|| Arc::new(Watching::new(plan.args.quiet_limit)));
+    let recorder = Recorder { journal: plan.reports.journal().map(|_| sink), bodies: kept.shelf(), watching };
+    let proxy = match Proxy::bind(config(plan, recorder.clone(), clock.clone())).await {
         Ok(proxy) => proxy,
         Err(error) => {
             return Ok(plan.unjudged(header(plan, plan.args.listen, "{url}"), plan.could_not(error.to_string())));
@@ -132,9 +137,10 @@ async fn carry_out(
     if let Err(why) = kept.begin(&header, waiting) {
         return Ok(plan.unjudged(header, plan.could_not(why)));
     }
-    let running = Running { plan, interrupts: interrupts.clone(), clock, guard, address, url };
+    let running = Running { plan, interrupts: interrupts.clone(), clock: clock.clone(), guard, address, url };
     let outcome = tokio::select! {
         outcome = running.serve(proxy, out, err) => outcome,
+        never = recorder.keep_time(&clock) => match never {},
         signal = interrupts.nth(2) => {
             let code = u8::try_from(signal.as_raw()).unwrap_or(0).saturating_add(128);
             Ok(Err(Exit::because(code, "aborted by a second signal, without a verdict")))
@@ -144,7 +150,10 @@ async fn carry_out(
         guard.end().await;
     }
     match outcome {
-        Ok(Ok((summary, ended))) => Ok(plan.judged(header, judge(plan, summary, ended, kept, err)?)),
+        Ok(Ok((summary, ended))) => {
+            let facts = (summary, recorder.finish(&clock));
+            Ok(plan.judged(header, judge(plan, facts, ended, kept, err)?))
+        }
         failed => {
             let _ = kept.close(None);
             failed.map(|failed| plan.unjudged(header, failed.err().unwrap_or(Exit::DONE)))
@@ -260,7 +269,7 @@ impl Running<'_> {
 
 fn judge(
     plan: &Plan<'_>,
-    summary: Summary,
+    (summary, watched): (Summary, Option<Watched>),
     mut ended: Ended,
     kept: Kept<'_>,
     err: &mut dyn Write,
@@ -279,6 +288,7 @@ fn judge(
         reports: Vec::new(),
         doubts: plan.loaded.doubts.clone(),
         fail_on: plan.args.fail_on.clone(),
+        watched,
     };
     let told = kept.close(Some(Verdict::of(facts.clone()).line()));
     ended.ours.extend(told.failed);

@@ -7,19 +7,19 @@ use std::collections::{BTreeMap, VecDeque};
 
 /// A map that forgets its oldest entry when it is full.
 #[derive(Debug, Clone)]
-pub(super) struct Bounded<K, V> {
+pub(crate) struct Bounded<K, V> {
     map: BTreeMap<K, V>,
     order: VecDeque<K>,
     places: usize,
 }
 
 impl<K: Ord + Clone, V> Bounded<K, V> {
-    pub(super) fn new(places: usize) -> Self {
+    pub(crate) fn new(places: usize) -> Self {
         Self { map: BTreeMap::new(), order: VecDeque::new(), places }
     }
 
     /// Puts a value in and returns what had to go for it.
-    pub(super) fn insert(&mut self, key: K, value: V) -> Option<(K, V)> {
+    pub(crate) fn insert(&mut self, key: K, value: V) -> Option<(K, V)> {
         if self.map.insert(key.clone(), value).is_none() {
             self.order.push_back(key);
         }
@@ -30,16 +30,28 @@ impl<K: Ord + Clone, V> Bounded<K, V> {
         self.map.remove_entry(&oldest)
     }
 
-    pub(super) fn get(&self, key: &K) -> Option<&V> {
+    /// Puts a key in that is not there yet; whether it was not.
+    pub(crate) fn insert_new(&mut self, key: K) -> bool
+    where
+        V: Default,
+    {
+        let new = !self.map.contains_key(&key);
+        if new {
+            self.insert(key, V::default());
+        }
+        new
+    }
+
+    pub(crate) fn get(&self, key: &K) -> Option<&V> {
         self.map.get(key)
     }
 
-    pub(super) fn get_mut(&mut self, key: &K) -> Option<&mut V> {
+    pub(crate) fn get_mut(&mut self, key: &K) -> Option<&mut V> {
         self.map.get_mut(key)
     }
 
     /// The value under a key, made if it is not there.
-    pub(super) fn entry(&mut self, key: &K, make: impl FnOnce() -> V) -> &mut V {
+    pub(crate) fn entry(&mut self, key: &K, make: impl FnOnce() -> V) -> &mut V {
         if !self.map.contains_key(key) {
             self.insert(key.clone(), make());
         }
@@ -47,11 +59,11 @@ impl<K: Ord + Clone, V> Bounded<K, V> {
     }
 
     #[cfg(test)]
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.map.len()
     }
 
-    pub(super) fn iter(&self) -> impl DoubleEndedIterator<Item = (&K, &V)> {
+    pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = (&K, &V)> {
         self.map.iter()
     }
 }

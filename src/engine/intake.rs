@@ -6,12 +6,13 @@ use std::sync::Arc;
 
 use super::answer::{Answer, header};
 use super::condition::Leg;
+use super::decide::micros;
 use super::engine::{Conn, Engine};
 use super::event::{AnswerHead, ConnId, Ending, ExchangeId, Moment, RequestBody, RequestHead, Source};
 use super::exchange::{ClientLeg, Exchange, ServerLeg};
 use super::making::Made;
 use super::notebook::redacted_target;
-use super::record::PointFate;
+use super::record::{DisconnectEntry, Entry, PointFate};
 use super::rpc;
 use super::selector::{At, Stream};
 use super::silence::Silence;
@@ -39,6 +40,8 @@ impl Engine {
         for cut in gone.cuts {
             self.remove_timer(cut.timer);
         }
+        let (seq, at, ending) = (self.next_seq(), micros(now), ending.word().to_owned());
+        self.record(Entry::Disconnect(DisconnectEntry { seq, at, conn: conn.0, ending }));
     }
 
     pub(super) fn request_head(&mut self, now: Moment, id: ExchangeId, conn: ConnId, reused: bool, head: RequestHead) {

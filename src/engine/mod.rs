@@ -30,7 +30,7 @@ mod adding;
 mod amount;
 mod answer;
 mod body;
-mod bounded;
+pub(crate) mod bounded;
 mod counting;
 mod decide;
 mod exchange;

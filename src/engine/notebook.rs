@@ -259,6 +259,9 @@ impl Engine {
             name: answered.map_or_else(|| message.name.clone(), |call| call.name.clone()),
             token: message.asks_progress.clone(),
             about: message.tells_progress.clone().or_else(|| message.cancels.clone()),
+            unknown: spoken.is_about_nothing(),
+            error: message.failure(),
+            version: message.version(),
             trace: rpc::traceparent(&message.params),
         }
     }

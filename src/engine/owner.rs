@@ -127,6 +127,13 @@ impl Default for Calls {
 }
 
 impl Spoken {
+    /// Whether it answers or cancels a request that was never seen.
+    pub(super) fn is_about_nothing(&self) -> bool {
+        let message = &self.message;
+        let names = message.cancels.is_some() || message.kind.is_reply() && message.id.is_some() && !self.answer;
+        names && self.about.is_none()
+    }
+
     /// What is kept of a message for the resumes of its stream: its own memory, so that no larger body is kept alive.
     pub(super) fn kept(&self) -> Self {
         let params = &self.message.params;

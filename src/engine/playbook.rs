@@ -368,7 +368,13 @@ impl Play {
     pub(crate) fn points(&self) -> impl Iterator<Item = &PointEntry> {
         self.entries.iter().filter_map(|entry| match entry {
             Entry::Point(point) => Some(point),
-            Entry::Decision(_) | Entry::Gate(_) | Entry::Session(_) | Entry::Note(_) | Entry::Expectation(_) => None,
+            Entry::Decision(_)
+            | Entry::Gate(_)
+            | Entry::Session(_)
+            | Entry::Note(_)
+            | Entry::Disconnect(_)
+            | Entry::Finding(_)
+            | Entry::Expectation(_) => None,
         })
     }
 

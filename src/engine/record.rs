@@ -3,17 +3,14 @@
 //! A point's line is written when it has passed or it is known that it never will. Text that may hold a secret is a
 //! hash before it comes here. Times are microseconds since the run began.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 
 mod expected;
+mod summary;
 
 pub use expected::{ExpectationEntry, ExpectationTally, SawEntry};
+pub use summary::{Foreign, Remark, RuleTally, SilenceTally, Summary};
 
-use super::effects::Effect;
-use super::era::{Era, Eras};
-use super::missed::Missed;
 use super::rpc::Id;
 
 /// One line of the journal that the engine decides on.
@@ -29,6 +26,10 @@ pub enum Entry {
     Gate(GateEntry),
     /// What client and server said of themselves when a session began.
     Session(SessionEntry),
+    /// A client's connection is gone.
+    Disconnect(DisconnectEntry),
+    /// A monitor found something in what crossed.
+    Finding(FindingEntry),
     /// The proxy did something nobody asked for, or could not do something, and why.
     Note(NoteEntry),
     /// An expectation was not met.
@@ -172,6 +173,15 @@ pub struct RpcEntry {
     /// The token whose progress it tells, or the id of the request that it cancels.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub about: Option<Id>,
+    /// Of an answer or a cancellation: whether the request that it names was never seen in its session.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unknown: bool,
+    /// Of an answer that tells of a failure: the error's code, or `isError`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// Of a request that says its protocol version itself (`_meta`): that version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
     /// The W3C trace context in its `_meta.traceparent`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<String>,
@@ -309,6 +319,52 @@ pub struct PartyEntry {
     pub version: String,
 }
 
+/// A client's connection is gone, and every exchange on it is over.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct DisconnectEntry {
+    /// Its place in the sequence.
+    pub seq: u64,
+    /// When.
+    pub at: u64,
+    /// The connection's number.
+    pub conn: u64,
+    /// How the client ended it: `fin` or `reset`; `fin` too if it did not.
+    pub ending: String,
+}
+
+/// Something that a monitor found (docs/monitors.md).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub struct FindingEntry {
+    /// The place in the sequence of what it was found in.
+    pub seq: u64,
+    /// When that was.
+    pub at: u64,
+    /// The monitor.
+    pub monitor: String,
+    /// The exchange that it is about (session / exchange).
+    pub key: String,
+    /// What was found, in words, from nothing but what crossed.
+    pub words: String,
+    /// The clause that it is held against, with its version.
+    pub clause: String,
+    /// What it counts for.
+    pub weight: Weight,
+}
+
+/// What a finding counts for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Weight {
+    /// It fails the run.
+    Failure,
+    /// It is told, and fails nothing by itself.
+    Notice,
+}
+
 /// Something worth knowing that is neither point nor decision.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NoteEntry {
@@ -318,89 +374,4 @@ pub struct NoteEntry {
     pub at: u64,
     /// What, in words.
     pub text: String,
-}
-
-/// What a run amounts to, as far as the engine knows.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Summary {
-    /// One for each rule, in written order.
-    pub rules: Vec<RuleTally>,
-    /// What those lacked that selected points and never fired.
-    pub missed: Vec<Missed>,
-    /// One for each gate that was closed at least once, in order of its end.
-    pub gates: Vec<GateEntry>,
-    /// What rules did to the wire, in the order in which it happened; the first ten thousand.
-    pub effects: Vec<Effect>,
-    /// How many effects there were beyond those.
-    pub more_effects: u64,
-    /// The method of the request that an exchange's POST carries, by the exchange's key (session / exchange).
-    pub methods: BTreeMap<String, String>,
-    /// The protocol's eras that were seen.
-    pub eras: Eras,
-    /// Rules that selected nothing and can select nothing in these eras, and by what they are bound to others.
-    pub foreign: Vec<Foreign>,
-    /// What became of the silences that rules wait for.
-    pub silences: Vec<SilenceTally>,
-    /// One for each expectation, in written order.
-    pub expectations: Vec<ExpectationTally>,
-    /// What rules could not do, or did otherwise than they say; the first hundred.
-    pub remarks: Vec<Remark>,
-    /// The keys of exchanges, and of requests that rules sent, whose server's legs rules had left open and that were open
-    /// still.
-    pub left_open: Vec<String>,
-    /// How many sessions there were.
-    pub sessions: u64,
-    /// How many exchanges there were.
-    pub exchanges: u64,
-}
-
-/// Something a rule could not do.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Remark {
-    /// The point or the exchange it is about.
-    pub key: String,
-    /// What, in words.
-    pub what: String,
-}
-
-/// A rule of another era than those seen.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Foreign {
-    /// The rule's full name.
-    pub rule: String,
-    /// The eras in which it could select something.
-    pub of: Vec<Era>,
-    /// What binds it to them.
-    pub by: &'static str,
-}
-
-/// A silence that a rule waits for, and how silent its peer was.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct SilenceTally {
-    /// The rule's full name.
-    pub rule: String,
-    /// How long the silence must be, in microseconds, what is drawn not included.
-    pub time: u64,
-    /// How often the rule acted because of it.
-    pub acted: u64,
-    /// The longest silence that ended by itself, in microseconds: between two bytes of the server, or two exchanges of a
-    /// connection.
-    pub longest: u64,
-    /// The longest that had not ended when the run did.
-    pub open: u64,
-}
-
-/// How often a rule was selected, fired and changed something (rule R35).
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct RuleTally {
-    /// The rule's full name.
-    pub name: String,
-    /// How many points it selected.
-    pub matched: u64,
-    /// How often it fired.
-    pub fired: u64,
-    /// How often the wire changed, or the order it stands for was ensured.
-    pub effective: u64,
-    /// Whether it may stay unfired.
-    pub optional: bool,
 }

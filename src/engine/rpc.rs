@@ -133,6 +133,26 @@ pub struct Message {
     pub code: Option<String>,
 }
 
+/// Where a request of 2026-07-28 says its version.
+const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+
+impl Message {
+    /// Of an answer that tells of a failure: the error's code, or `isError`, as a tool's result has it.
+    #[must_use]
+    pub fn failure(&self) -> Option<String> {
+        let failed = || member(&self.result, "isError").is_some_and(|value| value.get() == "true");
+        self.code.clone().or_else(|| failed().then(|| "isError".to_owned()))
+    }
+
+    /// The protocol version that a request says in its `_meta`.
+    #[must_use]
+    pub fn version(&self) -> Option<String> {
+        memchr::memmem::find(&self.params, VERSION.as_bytes())?;
+        let version = member(member(&self.params, "_meta")?.get().as_bytes(), VERSION)?;
+        text_of(version).map(Cow::into_owned)
+    }
+}
+
 #[derive(Deserialize)]
 struct RawMessage<'a> {
     #[serde(borrow, default, deserialize_with = "present")]

@@ -70,7 +70,13 @@ impl<'a> Rim<'a> {
             match entry {
                 Entry::Session(session) => _ = sessions.insert(session.session, session),
                 Entry::Point(it) if it.point == "leave" && it.left.is_some() => _ = left.insert(exchange(&it.key)),
-                Entry::Point(_) | Entry::Decision(_) | Entry::Gate(_) | Entry::Note(_) | Entry::Expectation(_) => {}
+                Entry::Point(_)
+                | Entry::Decision(_)
+                | Entry::Gate(_)
+                | Entry::Disconnect(_)
+                | Entry::Finding(_)
+                | Entry::Expectation(_)
+                | Entry::Note(_) => {}
             }
         }
         Self {
@@ -97,6 +103,11 @@ impl<'a> Rim<'a> {
             Step::Left(point) => {
                 self.now = step.time().unwrap_or(self.now);
                 self.departed(point);
+            }
+            Step::Gone(gone) => {
+                self.now = step.time().unwrap_or(self.now);
+                let ending = ending(Some(&gone.ending));
+                self.feed(Event::Disconnect { conn: ConnId(gone.conn), ending });
             }
             Step::Noted(_) => {
                 if self.engine.next_due() <= step.time() {
@@ -189,8 +200,8 @@ impl<'a> Rim<'a> {
                 }
                 self.feed(Event::Data { exchange: id, bytes: bytes.into(), last: false });
             }
-            "end" => self.feed(Event::End { exchange: id, ending: ending(point) }),
-            "leave" => self.feed(Event::Left { exchange: id, ending: ending(point) }),
+            "end" => self.feed(Event::End { exchange: id, ending: ending(point.ending.as_deref()) }),
+            "leave" => self.feed(Event::Left { exchange: id, ending: ending(point.ending.as_deref()) }),
             _ => {}
         }
     }
@@ -269,8 +280,8 @@ fn headers(point: &PointEntry) -> Vec<(String, Bytes)> {
     point.headers.iter().map(|(name, value)| (name.clone(), Bytes::from(value.clone()))).collect()
 }
 
-fn ending(point: &PointEntry) -> Ending {
-    match point.ending.as_deref() {
+fn ending(word: Option<&str>) -> Ending {
+    match word {
         Some("eof") => Ending::Eof,
         Some("reset") => Ending::Reset,
         _ => Ending::Fin,

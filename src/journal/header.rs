@@ -5,7 +5,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
-use crate::engine::record::Entry;
+use crate::engine::record::{Entry, FindingEntry};
+use crate::engine::rpc::Id;
 
 /// The version of the journal's schema. Readers skip kinds and fields they do not know, so it only grows when a known
 /// field changes its meaning.
@@ -116,6 +117,27 @@ pub struct VerdictLine {
     /// What became of each expectation, in written order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub expectations: Vec<ExpectationLine>,
+    /// How many of the client's requests came to each outcome, by its word.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub outcomes: BTreeMap<String, u64>,
+    /// The client's requests, in order of arrival; of more than two thousand, answered ones are left out first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub requests: Vec<RequestLine>,
+    /// How many requests were left out.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub more_requests: u64,
+    /// What the monitors found, the first thousand.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<FindingEntry>,
+    /// How many findings were left out.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub more_findings: u64,
+    /// How many GETs and resumes there were beyond the first of each session.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub reconnects: u64,
+    /// The most of them within a minute.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub reconnects_a_minute: u64,
 }
 
 /// What became of an expectation.
@@ -145,6 +167,35 @@ pub enum ExpectationState {
     Failed,
     /// It was never asked.
     Vacuous,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_none(number: &u64) -> bool {
+    *number == 0
+}
+
+/// What became of a client request.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub struct RequestLine {
+    /// The exchange that carried it: session / exchange.
+    pub key: String,
+    /// Its JSON-RPC id, as on the wire: `1` is not `"1"`.
+    #[cfg_attr(test, schemars(with = "serde_json::Value"))]
+    pub id: Id,
+    /// Its method.
+    pub method: String,
+    /// What became of it, in the words of docs/outcomes.md.
+    pub outcome: String,
+    /// The rule that withheld it, or ended or refused its stream.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule: Option<String>,
+    /// When it arrived.
+    pub arrived: u64,
+    /// When what became of it was settled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settled: Option<u64>,
 }
 
 /// A reason not to end with 0.

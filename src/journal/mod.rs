@@ -16,8 +16,8 @@ pub(crate) mod tests;
 pub use again::again;
 pub use bodies::{Bodies, Shelf, Shelved};
 pub use header::{
-    ExpectationLine, ExpectationState, Footer, Header, Line, Part, ProfileUse, ReasonLine, RuleLine, SCHEMA,
-    VerdictLine, later, since_1970, utc,
+    ExpectationLine, ExpectationState, Footer, Header, Line, Part, ProfileUse, ReasonLine, RequestLine, RuleLine,
+    SCHEMA, VerdictLine, later, since_1970, utc,
 };
 pub use read::{parse, read};
 pub use writer::{Closed, Journal, Queue, Sink, queue};

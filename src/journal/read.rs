@@ -100,6 +100,8 @@ fn line(text: &[u8]) -> Option<Line> {
         "decision" => shaped(value).map(Entry::Decision).map(Line::from),
         "gate" => shaped(value).map(Entry::Gate).map(Line::from),
         "session" => shaped(value).map(Entry::Session).map(Line::from),
+        "disconnect" => shaped(value).map(Entry::Disconnect).map(Line::from),
+        "finding" => shaped(value).map(Entry::Finding).map(Line::from),
         "note" => shaped(value).map(Entry::Note).map(Line::from),
         "expectation" => shaped(value).map(Entry::Expectation).map(Line::from),
         _ => None,

@@ -1,11 +1,12 @@
 //! A journal written, read back, torn and grown: through real files, because a crash leaves a file.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use super::*;
 use crate::engine::record::{
-    DecisionEntry, DrawEntry, Entry, ExpectationEntry, GateEntry, NoteEntry, Opened, OwnerEntry, PartyEntry,
-    PointEntry, PointFate, RpcEntry, SawEntry, SessionEntry,
+    DecisionEntry, DisconnectEntry, DrawEntry, Entry, ExpectationEntry, FindingEntry, GateEntry, NoteEntry, Opened,
+    OwnerEntry, PartyEntry, PointEntry, PointFate, RpcEntry, SawEntry, SessionEntry, Weight,
 };
 use crate::engine::rpc::Id;
 
@@ -57,6 +58,9 @@ pub(crate) fn entries() -> Vec<Entry> {
         name: Some("ask".to_owned()),
         token: Some(Id::Text("t".to_owned())),
         about: Some(Id::Number("7".to_owned())),
+        unknown: true,
+        error: Some("isError".to_owned()),
+        version: Some("2026-07-28".to_owned()),
         trace: Some("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01".to_owned()),
     };
     let owner =
@@ -139,9 +143,35 @@ pub(crate) fn entries() -> Vec<Entry> {
         Entry::Decision(decision),
         Entry::Gate(gate),
         Entry::Session(session),
+        Entry::Disconnect(DisconnectEntry { seq: 10, at: 2_500, conn: 3, ending: "fin".to_owned() }),
+        Entry::Finding(finding()),
         Entry::Note(NoteEntry { seq: 11, at: 3_000, text: "asked for identity".to_owned() }),
         Entry::Expectation(failed),
     ]
+}
+
+fn finding() -> FindingEntry {
+    FindingEntry {
+        seq: 7,
+        at: 1_000,
+        monitor: "late-cancel".to_owned(),
+        key: "s1/post:2".to_owned(),
+        words: "it had been waiting".to_owned(),
+        clause: "cancellation".to_owned(),
+        weight: Weight::Failure,
+    }
+}
+
+fn request() -> RequestLine {
+    RequestLine {
+        key: "s1/post:2".to_owned(),
+        id: Id::Text("2".to_owned()),
+        method: "tools/call".to_owned(),
+        outcome: "told".to_owned(),
+        rule: Some("late/cut".to_owned()),
+        arrived: 1,
+        settled: Some(2),
+    }
 }
 
 pub(crate) fn verdict() -> VerdictLine {
@@ -153,8 +183,21 @@ pub(crate) fn verdict() -> VerdictLine {
         why: "never".to_owned(),
         checked: 0,
     };
-    let (why, expectations) = ("it never fired".to_owned(), vec![held]);
-    VerdictLine { exit: 4, why, rules: vec![rule], gates, expectations, ..VerdictLine::default() }
+    VerdictLine {
+        exit: 4,
+        why: "it never fired".to_owned(),
+        rules: vec![rule],
+        gates,
+        expectations: vec![held],
+        outcomes: BTreeMap::from([("told".to_owned(), 1)]),
+        requests: vec![request()],
+        more_requests: 1,
+        findings: vec![finding()],
+        more_findings: 1,
+        reconnects: 2,
+        reconnects_a_minute: 1,
+        ..VerdictLine::default()
+    }
 }
 
 fn written(scratch: &Scratch) -> Vec<u8> {
@@ -162,7 +205,7 @@ fn written(scratch: &Scratch) -> Vec<u8> {
     let journal = Journal::create(&scratch.0, header(), None, queue).expect("the scratch folder can be written");
     entries().into_iter().for_each(|entry| sink.record(entry));
     let closed = journal.close(Some(verdict()));
-    assert_eq!((closed.written, closed.dropped, closed.error.is_none()), (6, 0, true));
+    assert_eq!((closed.written, closed.dropped, closed.error.is_none()), (8, 0, true));
     std::fs::read(&scratch.0).expect("the journal was written")
 }
 
@@ -173,7 +216,7 @@ fn what_was_recorded_is_read_back_between_its_header_and_its_footer() {
     let mut expected = vec![Line::Run(header())];
     expected.extend(entries().into_iter().map(Line::from));
     expected.push(Line::Verdict(verdict()));
-    expected.push(Line::Closed(Footer { written: 6, dropped: 0 }));
+    expected.push(Line::Closed(Footer { written: 8, dropped: 0 }));
     assert_eq!(read(&scratch.0).expect("it is a journal"), expected);
 }
 

@@ -158,9 +158,10 @@ impl Proxy {
             stopped = stop => stopped,
         };
         if stopped == Stop::Exit {
-            self.run.exited().await;
+            self.run.exited();
         }
         drop(self.listener);
+        self.run.settle().await;
         let summary = self.run.finish();
         connections.shutdown().await;
         summary

@@ -22,8 +22,10 @@ use crate::engine::engine::Engine;
 use crate::engine::event::{Command, ConnId, Event, ExchangeId, Fate, Moment, UnitId};
 use crate::engine::record::Summary;
 
-/// How many turns of the scheduler, each of which asks the sockets, it takes until a connection that was closed is gone.
-const TURNS: usize = 8;
+/// So many turns of the scheduler without news mean that all has been told: what arrives is gathered for two.
+const QUIET: usize = 8;
+/// How many turns are waited for that at most: traffic may go on.
+const SETTLING: usize = 1_000;
 
 /// What all connections of a run share.
 pub(crate) struct Run {
@@ -33,6 +35,8 @@ pub(crate) struct Run {
     mailboxes: Mutex<Mailboxes>,
     exchanges: AtomicU64,
     pub(crate) posts: Posts,
+    /// How often the engine was told something.
+    told: AtomicU64,
     clock: Clock,
     rearm: Notify,
     over: Notify,
@@ -75,6 +79,7 @@ impl Run {
             mailboxes: Mutex::default(),
             exchanges: AtomicU64::new(0),
             posts: Posts::default(),
+            told: AtomicU64::new(0),
             clock,
             rearm: Notify::new(),
             over: Notify::new(),
@@ -146,6 +151,7 @@ impl Run {
     /// Tells the engine what arrived and carries out what it commands.
     pub(crate) fn feed(&self, event: Event) {
         let _alarm = Alarm(&self.rearm);
+        self.told.fetch_add(1, Ordering::Relaxed);
         // After a panic the engine is not asked any more, and whoever keeps the time ends the run.
         let Ok(mut core) = self.core.lock() else { return };
         let mut events = VecDeque::from([event]);
@@ -236,13 +242,25 @@ impl Run {
         }
     }
 
-    /// The command has ended, and whatever its processes had open was closed with them: that is seen before the run is.
-    pub(crate) async fn exited(&self) {
+    /// The command has ended: whatever its processes had open was closed with them.
+    pub(crate) fn exited(&self) {
         if !self.transparent {
             self.feed(Event::Exit);
         }
-        for _ in 0..TURNS {
+    }
+
+    /// Waits until what the sockets hold by now has been told: that a command behind the proxy has ended is known before
+    /// its connections have been read to their ends.
+    pub(crate) async fn settle(&self) {
+        let (mut told, mut quiet) = (self.told.load(Ordering::Relaxed), 0);
+        for _ in 0..SETTLING {
             tokio::task::yield_now().await;
+            let now = self.told.load(Ordering::Relaxed);
+            quiet = if now == told { quiet + 1 } else { 0 };
+            told = now;
+            if quiet == QUIET {
+                return;
+            }
         }
     }
 

@@ -57,6 +57,11 @@ fn judged(line: &VerdictLine) -> String {
     line.gates.iter().for_each(|gate| _ = writeln!(text, "  gate {gate}"));
     line.effects.iter().for_each(|effect| _ = writeln!(text, "  did  {effect}"));
     line.expectations.iter().for_each(|it| _ = writeln!(text, "  expect {}", expectation(it)));
+    if !line.outcomes.is_empty() {
+        let counted: Vec<String> = line.outcomes.iter().map(|(word, number)| format!("{number} {word}")).collect();
+        let _ = writeln!(text, "  requests: {}", counted.join(", "));
+    }
+    line.findings.iter().for_each(|found| _ = writeln!(text, "  {}: {}", found.monitor, found.words));
     let _ = writeln!(text, "  exit {}: {}", line.exit, line.why);
     text
 }

@@ -5,21 +5,25 @@
 mod effects;
 mod era;
 mod expectations;
+mod gates;
 mod missed;
 mod reason;
 mod remarks;
 mod scale;
+mod watched;
 
 use std::collections::BTreeMap;
 use std::fmt;
 
-use super::names::{self, Methods};
 use super::words::{count, span};
 use crate::engine::record::{GateEntry, Opened, RuleTally, Summary};
 use crate::journal::{RuleLine, VerdictLine};
+use crate::monitor::Watched;
 use crate::profile::{Doubt, Scale};
 pub use expectations::line as expectation;
 
+pub use gates::gate_words;
+use gates::{gate_groups, held};
 pub use reason::{FailOn, Kind, Reason};
 
 /// What a verdict is made from.
@@ -49,6 +53,8 @@ pub struct Facts {
     pub doubts: Vec<Doubt>,
     /// Which kinds of reasons fail the run.
     pub fail_on: FailOn,
+    /// What became of the client's requests, and what the monitors found; `None`: the run was not watched.
+    pub watched: Option<Watched>,
 }
 
 /// How the command behind the proxy ended.
@@ -109,7 +115,7 @@ impl Verdict {
 
     /// Why a run ends with 0.
     fn green(&self) -> String {
-        match self.reasons.len() {
+        match self.told().count() {
             0 => self.all_well().to_owned(),
             1 => "nothing that counts went wrong (1 reason that does not, above)".to_owned(),
             more => format!("nothing that counts went wrong ({more} reasons that do not, above)"),
@@ -141,20 +147,35 @@ impl Verdict {
             effective: rule.effective,
             optional: rule.optional,
         });
-        let expectations = expectations::judged(summary);
-        let (rules, notes) = (rules.collect(), self.notes());
-        VerdictLine { exit: code, why, reasons, rules, gates, effects, expectations, notes }
+        let line = VerdictLine {
+            exit: code,
+            why,
+            reasons,
+            rules: rules.collect(),
+            gates,
+            effects,
+            expectations: expectations::judged(summary),
+            notes: self.notes(),
+            ..VerdictLine::default()
+        };
+        match &self.facts.watched {
+            Some(watched) => watched::fill(line, watched),
+            None => line,
+        }
+    }
+
+    /// The reasons that are listed as such: a notice that does not count is told as what it is.
+    fn told(&self) -> impl Iterator<Item = &Reason> {
+        self.reasons.iter().filter(|reason| reason.kind != Kind::Notice || self.facts.fail_on.counts(reason.kind))
     }
 
     /// All reasons, unless there is one only and the last line of the run says it.
     fn write_reasons(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let counts = |reason: &Reason| self.facts.fail_on.counts(reason.kind);
-        if let [only] = self.reasons.as_slice()
-            && counts(only)
-        {
+        if self.told().count() == 1 && self.told().all(counts) {
             return Ok(());
         }
-        self.reasons.iter().try_for_each(|reason| match counts(reason) {
+        self.told().try_for_each(|reason| match counts(reason) {
             true => writeln!(f, "  exit {}: {}", reason.code, reason.why),
             false => writeln!(f, "  not counted ({}): {}", reason.kind.word(), reason.why),
         })
@@ -188,10 +209,16 @@ impl fmt::Display for Verdict {
         let summary = &self.facts.summary;
         writeln!(f, "mishap: verdict")?;
         write_rules(f, &summary.rules)?;
+        if summary.rules.is_empty() && self.facts.watched.is_none() {
+            writeln!(f, "  not watched; add a profile, --journal, or use mishap watch")?;
+        }
         gate_groups(&summary.gates, &summary.methods).iter().try_for_each(|line| writeln!(f, "  gate {line}"))?;
         effects::lines(summary).iter().try_for_each(|line| writeln!(f, "  did  {line}"))?;
         expectations::judged(summary).iter().try_for_each(|it| writeln!(f, "  expect {}", expectation(it)))?;
         self.notes().iter().try_for_each(|note| writeln!(f, "  {note}"))?;
+        if let Some(watched) = &self.facts.watched {
+            watched::lines(watched).iter().try_for_each(|line| writeln!(f, "  {line}"))?;
+        }
         self.doubts().try_for_each(|doubt| writeln!(f, "  {}", doubt.problem))?;
         self.write_reasons(f)?;
         if summary.exchanges > 0 {
@@ -227,91 +254,6 @@ fn write_rules(f: &mut fmt::Formatter<'_>, rules: &[RuleTally]) -> fmt::Result {
     })
 }
 
-/// One line for each rule and kind of opening: twenty sessions are one line, not twenty.
-fn gate_groups(gates: &[GateEntry], methods: &Methods) -> Vec<String> {
-    let mut groups: Vec<Vec<&GateEntry>> = Vec::new();
-    for gate in gates {
-        let alike = |group: &&mut Vec<&GateEntry>| group[0].rule == gate.rule && kind(group[0]) == kind(gate);
-        match groups.iter_mut().find(alike) {
-            Some(group) => group.push(gate),
-            None => groups.push(vec![gate]),
-        }
-    }
-    groups.iter().map(|group| format!("{}: {}", group[0].rule, opening(group, methods))).collect()
-}
-
-fn kind(gate: &GateEntry) -> std::mem::Discriminant<Opened> {
-    std::mem::discriminant(&gate.opened)
-}
-
-/// What became of one gate, in words.
-#[must_use]
-pub fn gate_words(gate: &GateEntry) -> String {
-    opening(&[gate], &Methods::new()).trim_start_matches("1 ").to_owned()
-}
-
-/// What became of gates of one rule that all opened in the same way. `group` is not empty.
-fn opening(group: &[&GateEntry], methods: &Methods) -> String {
-    let number = group.len();
-    let held = held(group);
-    match &group[0].opened {
-        Opened::By(what) if what.starts_with("the window ") => windows(group),
-        Opened::By(what) => format!("{number} opened {}{}, after {held}", cause(what, methods), others(group, what)),
-        Opened::Already(what) => {
-            format!("{number} not held: {} had already passed{}", names::point(what, methods), others(group, what))
-        }
-        Opened::Limit => format!("{number} let go at the limit, after {held}, with the condition under way"),
-        Opened::Vacuous => format!("{number} let go at the limit, after {held}, with nothing under way to open it"),
-        Opened::Lost => format!("{number} let go after {held}, when what it waited for could no longer come"),
-        Opened::Full => format!("{number} let go after {held}, because no more of the answer could be kept or read"),
-        Opened::Left => format!("{number} never opened: waited {held}, then the client left{}", kept(group)),
-        Opened::RunEnded => format!("{number} still closed after {held}, when the run ended{}", kept(group)),
-    }
-}
-
-/// What gates that never opened have kept from the client, and what would have opened them.
-fn kept(group: &[&GateEntry]) -> String {
-    let blocks = match group.iter().map(|gate| gate.undelivered).sum() {
-        0 => String::new(),
-        blocks => format!("; {} never delivered", count(blocks, "block")),
-    };
-    let behind = group.iter().any(|gate| gate.overtake);
-    let hint = if behind { "; what it waits for stood behind it: set overtake = true" } else { "" };
-    format!("{blocks}{hint}")
-}
-
-/// What opened a gate: a point, or the firing of a rule.
-fn cause(what: &str, methods: &Methods) -> String {
-    match what.strip_suffix(" fired") {
-        Some(rule) => format!("when {} fired", rule.rsplit('/').next().unwrap_or(rule)),
-        None => format!("by {}", names::point(what, methods)),
-    }
-}
-
-fn windows(group: &[&GateEntry]) -> String {
-    let full = group.iter().filter(|gate| gate.opened == Opened::By("the window is full".to_owned())).count();
-    let closed = group.len() - full;
-    let number = u64::try_from(group.len()).unwrap_or(u64::MAX);
-    format!("{}: {full} full, {closed} closed before it was", count(number, "window"))
-}
-
-fn held(group: &[&GateEntry]) -> String {
-    let shortest = group.iter().map(|gate| gate.held).min().unwrap_or(0);
-    let longest = group.iter().map(|gate| gate.held).max().unwrap_or(0);
-    if shortest == longest { span(longest) } else { format!("{} to {}", span(shortest), span(longest)) }
-}
-
-fn others(group: &[&GateEntry], first: &str) -> String {
-    let differ = |gate: &&&GateEntry| match &gate.opened {
-        Opened::By(what) | Opened::Already(what) => what != first,
-        Opened::Limit | Opened::Vacuous | Opened::Lost | Opened::Full | Opened::Left | Opened::RunEnded => false,
-    };
-    match group.iter().filter(differ).count() {
-        0 => String::new(),
-        number => format!(" and {number} more"),
-    }
-}
-
 // === Reason ===
 
 /// In order of weight: the command's own, ours, then by number (a stable sort keeps the written order of the rules).
@@ -319,6 +261,7 @@ fn reasons(facts: &Facts) -> Vec<Reason> {
     let mut found: Vec<Reason> = facts.summary.rules.iter().filter_map(|rule| ineffective(rule, facts)).collect();
     found.extend(gates_that_failed(&facts.summary));
     found.extend(expectations::reasons(&facts.summary));
+    found.extend(facts.watched.iter().flat_map(watched::reasons));
     found.sort_by_key(|reason| reason.code);
     let code = if facts.command.is_some() { 125 } else { 1 };
     let ours = facts.ours.iter().map(|why| Reason::mishap(code, why.clone()));

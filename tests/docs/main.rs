@@ -6,6 +6,8 @@
 #[path = "../common/mod.rs"]
 mod common;
 #[cfg(test)]
+mod monitors;
+#[cfg(test)]
 mod profiles;
 #[cfg(test)]
 mod reference;

@@ -60,6 +60,8 @@ fn the_limit_closes_a_window_and_is_no_failure() {
     let (mut client, mut server) = scene.call(1);
     server.send_chunk(progress(1) + &progress(2));
     client.sees(progress(2) + &progress(1));
+    client.leave();
+    server.closed();
     let ended = scene.finish();
     assert_eq!(ended.status, 0, "{}", ended.stderr);
 }

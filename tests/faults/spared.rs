@@ -1,6 +1,6 @@
 //! Server's legs whose bytes nobody will want: closed at once, or spared for so long as the rule and its session last.
 
-use crate::common::messages::{SSE_HEAD, call, progress};
+use crate::common::messages::{SSE_HEAD, answer, call, event, progress};
 use crate::common::peer::Peer;
 use crate::common::scene::Scene;
 use crate::common::wire::Closed;
@@ -136,6 +136,9 @@ fn a_copy_of_a_request_is_worked_on_until_its_session_is_deleted() {
     }
     let own = usize::from(client.event() != progress(0));
     let copy = servers.remove(1 - own);
+    servers[0].send_chunk(event(&answer(1)));
+    servers[0].send_last_chunk();
+    client.rest();
     closed_with_the_session(scene, vec![copy]);
 }
 

@@ -9,7 +9,8 @@ use mishap::engine::record::Entry;
 /// The entries in the order of what they are about, with places in place of sequence numbers: those of bytes that are
 /// nobody's have no line. A hash is of something that is not here, and a timer comes as late as the machine made it.
 pub(crate) fn told(entries: &[Entry]) -> Vec<Entry> {
-    let mut told = entries.to_vec();
+    // A finding is a monitor's, which the engine does not know.
+    let mut told: Vec<Entry> = entries.iter().filter(|entry| !matches!(entry, Entry::Finding(_))).cloned().collect();
     let mut numbers = BTreeSet::new();
     told.iter_mut().for_each(|entry| numbered(entry, &mut |number| _ = numbers.insert(*number)));
     let places: BTreeMap<u64, u64> = numbers.into_iter().zip(1..).collect();
@@ -22,7 +23,12 @@ pub(crate) fn told(entries: &[Entry]) -> Vec<Entry> {
                 secrets.for_each(|(_, value)| value.truncate(1));
             }
             Entry::Gate(gate) => (gate.at, gate.held) = (0, 0),
-            Entry::Decision(_) | Entry::Session(_) | Entry::Note(_) | Entry::Expectation(_) => {}
+            Entry::Decision(_)
+            | Entry::Session(_)
+            | Entry::Note(_)
+            | Entry::Disconnect(_)
+            | Entry::Finding(_)
+            | Entry::Expectation(_) => {}
         }
     }
     told.sort_by_key(|entry| {
@@ -44,5 +50,7 @@ fn numbered(entry: &mut Entry, take: &mut dyn FnMut(&mut u64)) {
         Entry::Session(session) => take(&mut session.seq),
         Entry::Note(note) => take(&mut note.seq),
         Entry::Expectation(failed) => take(&mut failed.seq),
+        Entry::Disconnect(gone) => take(&mut gone.seq),
+        Entry::Finding(found) => take(&mut found.seq),
     }
 }

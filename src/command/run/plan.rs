@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use super::reports::Reports;
 use super::server::free_port;
-use crate::cli::{Host, RunArgs};
+use crate::cli::{Host, QUIET_LIMIT, RunArgs, duration};
 use crate::command::{Exit, check};
 use crate::journal::{Header, VerdictLine};
 use crate::profile::{self, Loaded, Scale, Use};
@@ -62,6 +62,14 @@ impl<'a> Plan<'a> {
         let seed = args.seed.unwrap_or_else(drawn);
         let (reports, again) = (Reports::of(args), again(args, seed));
         Ok(Ok(Self { args, upstream, others, serve, loaded, seed, reports, again }))
+    }
+
+    /// Whether what crosses is recorded and watched. Whoever asks for nothing gets the fastest: all just passes.
+    pub(super) fn is_watched(&self) -> bool {
+        let told = !self.loaded.rules.is_empty() || !self.loaded.expectations.is_empty();
+        let asked = self.args.watch || told || self.reports.journal().is_some() || !self.args.profiles.is_empty();
+        // Whoever asks for the log wants to see what crosses, as whoever asks for the journal.
+        asked || tracing::enabled!(tracing::Level::INFO)
     }
 
     /// The command with `{url}` filled in; empty: a run in the foreground.
@@ -173,7 +181,7 @@ fn drawn() -> u64 {
 }
 
 fn again(args: &RunArgs, seed: u64) -> String {
-    let mut words = vec!["mishap".to_owned(), "run".to_owned()];
+    let mut words = vec!["mishap".to_owned(), if args.watch { "watch" } else { "run" }.to_owned()];
     let mut option = |name: &str, value: &str| words.extend([name.to_owned(), value.to_owned()]);
     args.upstream.iter().for_each(|url| option("-u", url));
     args.serve.iter().for_each(|command| option("--serve", command));
@@ -204,6 +212,9 @@ fn again(args: &RunArgs, seed: u64) -> String {
     args.journal_max.iter().for_each(|max| option("--journal-max", &format!("{}KiB", max >> 10)));
     args.report.iter().for_each(|report| option("--report", &report.path.to_string_lossy()));
     args.timeout.iter().for_each(|limit| option("--timeout", &format!("{}ms", limit.as_millis())));
+    if duration(QUIET_LIMIT) != Ok(args.quiet_limit) {
+        option("--quiet-limit", &format!("{}ms", args.quiet_limit.as_millis()));
+    }
     if args.until_stdin_closes {
         words.push("--until-stdin-closes".to_owned());
     }

@@ -2,22 +2,44 @@
 //!
 //! The one rule: nothing is decided here; the plan is put into the words of the parts.
 
+use std::convert::Infallible;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::plan::Plan;
+use super::watching::Watching;
 use crate::engine::engine::{Engine, Setup};
 use crate::engine::record::{Entry, PointFate};
 use crate::journal::{Header, ProfileUse, SCHEMA, Shelf, Sink, utc};
+use crate::monitor::Watched;
 use crate::profile::Scale;
 use crate::proxy::{Clock, Config, Records};
 use crate::report::verdict::gate_words;
 
-/// Where the engine's entries go: the journal, and the log.
-#[derive(Debug)]
+/// Where the engine's entries go: the watcher, the journal, and the log.
+#[derive(Debug, Clone)]
 pub(super) struct Recorder {
     pub(super) journal: Option<Sink>,
     pub(super) bodies: Option<Shelf>,
+    pub(super) watching: Option<Arc<Watching>>,
+}
+
+impl Recorder {
+    /// Tells the watcher the time whenever it asks for that.
+    pub(super) async fn keep_time(&self, clock: &Clock) -> Infallible {
+        match &self.watching {
+            Some(watching) => watching.keep_time(clock).await,
+            None => std::future::pending().await,
+        }
+    }
+
+    /// What the run came to, after its last entry.
+    pub(super) fn finish(&self, clock: &Clock) -> Option<Watched> {
+        let (watched, found) = self.watching.as_ref()?.finish(clock.now());
+        found.into_iter().for_each(|found| self.record(Entry::Finding(found)));
+        Some(watched)
+    }
 }
 
 impl Records for Recorder {
@@ -30,12 +52,16 @@ impl Records for Recorder {
             Entry::Session(session) => tracing::info!(session = session.session, "session began"),
             Entry::Note(note) => tracing::warn!("{}", note.text),
             Entry::Expectation(failed) => tracing::warn!(expectation = failed.name, seen = failed.seen, "not met"),
+            Entry::Finding(found) => tracing::info!(monitor = found.monitor, key = found.key, "{}", found.words),
+            Entry::Disconnect(gone) => tracing::debug!(conn = gone.conn, ending = gone.ending, "disconnected"),
             Entry::Point(point) => tracing::debug!(key = point.key, bytes = point.bytes, "{}", fate(point.fate)),
             Entry::Decision(made) => tracing::debug!(rule = made.rule, key = made.key, "not fired: {}", made.what),
         }
+        let found = self.watching.as_ref().map(|watching| watching.take(&entry)).unwrap_or_default();
         if let Some(journal) = &self.journal {
             journal.record(entry);
         }
+        found.into_iter().for_each(|found| self.record(Entry::Finding(found)));
     }
 
     fn keep(&self, hash: u64, body: &[u8]) {
@@ -59,8 +85,7 @@ fn fate(fate: PointFate) -> &'static str {
 
 /// What the proxy is made of.
 pub(super) fn config(plan: &Plan<'_>, recorder: Recorder, clock: Clock) -> Config {
-    // Whoever asks for the log wants to see what crosses, as whoever asks for the journal.
-    let record = plan.reports.journal().is_some() || tracing::enabled!(tracing::Level::INFO);
+    let record = recorder.watching.is_some();
     let loaded = &plan.loaded;
     let setup =
         Setup { rules: loaded.rules.clone(), expectations: loaded.expectations.clone(), seed: plan.seed, record };

@@ -30,7 +30,9 @@ fn outline(play: &Play) -> Vec<String> {
             // What comes behind a cut is heard of only while its leg is still open.
             Entry::Point(entry) if entry.fate == PointFate::Cut && entry.rules.is_empty() => None,
             Entry::Point(entry) => Some(format!("{} {:?} {:?} {:?}", entry.key, entry.fate, entry.left, entry.rules)),
-            Entry::Session(_) | Entry::Note(_) | Entry::Expectation(_) => None,
+            Entry::Session(_) | Entry::Note(_) | Entry::Disconnect(_) | Entry::Finding(_) | Entry::Expectation(_) => {
+                None
+            }
         })
         .collect();
     lines.sort_unstable();

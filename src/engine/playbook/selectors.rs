@@ -32,7 +32,13 @@ fn means(selector: &Selector, expected: &[&str]) {
     let play = story(selector);
     let decided = play.entries.iter().filter_map(|entry| match entry {
         Entry::Decision(decision) => Some(&*decision.key),
-        Entry::Point(_) | Entry::Gate(_) | Entry::Session(_) | Entry::Note(_) | Entry::Expectation(_) => None,
+        Entry::Point(_)
+        | Entry::Gate(_)
+        | Entry::Session(_)
+        | Entry::Note(_)
+        | Entry::Disconnect(_)
+        | Entry::Finding(_)
+        | Entry::Expectation(_) => None,
     });
     assert_eq!(decided.collect::<Vec<_>>(), expected, "{selector:?}");
 }

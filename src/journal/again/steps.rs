@@ -6,13 +6,15 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::engine::event::Moment;
-use crate::engine::record::{Entry, PointEntry};
+use crate::engine::record::{DisconnectEntry, Entry, PointEntry};
 
 /// Something that happened outside the engine, at its place in the sequence.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Step<'a> {
     Arrived(&'a PointEntry),
     Left(&'a PointEntry),
+    /// A client's connection went.
+    Gone(&'a DisconnectEntry),
     /// An entry has this time; it may have been time itself that brought it about.
     Noted(u64),
     /// A wait of this point was over; when is for the engine to know.
@@ -41,7 +43,8 @@ pub(super) fn steps<'a>(entries: &[&'a Entry]) -> BTreeMap<u64, Step<'a>> {
         match entry {
             Entry::Gate(gate) => _ = steps.entry(gate.seq).or_insert(Step::Noted(gate.at)),
             Entry::Decision(made) => _ = steps.entry(made.seq).or_insert(Step::Noted(made.at)),
-            Entry::Point(_) | Entry::Session(_) | Entry::Note(_) | Entry::Expectation(_) => {}
+            Entry::Disconnect(gone) => _ = steps.insert(gone.seq, Step::Gone(gone)),
+            Entry::Point(_) | Entry::Session(_) | Entry::Note(_) | Entry::Finding(_) | Entry::Expectation(_) => {}
         }
     }
     for point in points() {
@@ -56,6 +59,7 @@ impl Step<'_> {
         let micros = match self {
             Self::Arrived(point) => point.arrived,
             Self::Left(point) => point.left?,
+            Self::Gone(gone) => gone.at,
             Self::Noted(at) => at,
             Self::Due(_) => return None,
         };
@@ -85,7 +89,7 @@ pub(super) fn came_beside<'a>(first: &PointEntry, later: &[Step<'a>]) -> Vec<&'a
                 blocks.push(*it);
             }
             Step::Noted(_) | Step::Due(_) => {}
-            Step::Arrived(_) | Step::Left(_) => break,
+            Step::Arrived(_) | Step::Left(_) | Step::Gone(_) => break,
         }
     }
     blocks

@@ -62,7 +62,13 @@ impl<'a> Matters<'a> {
                 Opened::By(key) | Opened::Already(key) => Some(&**key),
                 Opened::Limit | Opened::Vacuous | Opened::Lost | Opened::Full | Opened::Left | Opened::RunEnded => None,
             },
-            Entry::Point(_) | Entry::Decision(_) | Entry::Note(_) | Entry::Session(_) | Entry::Expectation(_) => None,
+            Entry::Point(_)
+            | Entry::Decision(_)
+            | Entry::Note(_)
+            | Entry::Session(_)
+            | Entry::Disconnect(_)
+            | Entry::Finding(_)
+            | Entry::Expectation(_) => None,
         });
         let points: BTreeSet<&str> = points.collect();
         Self { exchanges: points.iter().map(|key| exchange_of(key)).collect(), points }
@@ -77,6 +83,8 @@ impl<'a> Matters<'a> {
             | Entry::Gate(_)
             | Entry::Note(_)
             | Entry::Session(_)
+            | Entry::Disconnect(_)
+            | Entry::Finding(_)
             | Entry::Expectation(_) => None,
         });
         points.collect()

@@ -23,7 +23,8 @@ pub(in crate::report) fn rows(entries: &[&Entry]) -> Vec<Row> {
         Entry::Note(NoteEntry { seq, at, text }) => Some(aside(*seq, *at, format!("note: {text}"))),
         Entry::Session(session) => Some(aside(session.seq, session.at, parties(session))),
         Entry::Expectation(failed) => Some(aside(failed.seq, failed.at, journal.not_met(failed))),
-        Entry::Point(_) | Entry::Decision(_) | Entry::Gate(_) => None,
+        Entry::Finding(found) => Some(aside(found.seq, found.at, format!("{}: {}", found.monitor, found.words))),
+        Entry::Point(_) | Entry::Decision(_) | Entry::Gate(_) | Entry::Disconnect(_) => None,
     }));
     rows.sort_by_key(|row| row.seq);
     rows
@@ -55,7 +56,12 @@ impl<'a> Journal<'a> {
                 Entry::Point(point) => points.push(point),
                 Entry::Decision(made) if made.fired => _ = fired.insert((&*made.key, &*made.rule), made),
                 Entry::Gate(gate) => _ = gates.insert((&*gate.key, &*gate.rule), gate),
-                Entry::Decision(_) | Entry::Note(_) | Entry::Session(_) | Entry::Expectation(_) => {}
+                Entry::Decision(_)
+                | Entry::Note(_)
+                | Entry::Session(_)
+                | Entry::Disconnect(_)
+                | Entry::Finding(_)
+                | Entry::Expectation(_) => {}
             }
         }
         points.sort_by_key(|point| point.seq);

@@ -355,10 +355,11 @@ fn the_verdict_stands_at_the_end() {
         gates: vec!["p/a: 1".to_owned()],
         effects: vec!["p/a: cut GET".to_owned()],
         expectations: vec![met],
+        outcomes: [("told".to_owned(), 2)].into(),
         ..VerdictLine::default()
     };
     let text = timeline(&[Line::Verdict(line), Line::Closed(Footer::default())]);
-    let expected = "\nverdict\n  p/a: matched 2, fired 1, effective 0\n  gate p/a: 1\n  did  p/a: cut GET\n  expect p/e: held, 1 time: a call\n  exit 4: so\n";
+    let expected = "\nverdict\n  p/a: matched 2, fired 1, effective 0\n  gate p/a: 1\n  did  p/a: cut GET\n  expect p/e: held, 1 time: a call\n  requests: 2 told\n  exit 4: so\n";
     assert!(text.ends_with(expected), "{text}");
 }
 

@@ -39,10 +39,20 @@ impl Mishap {
 
     /// The same with several servers, to which a rule may send requests.
     pub(crate) fn in_front_of(upstreams: &[&str], profiles: &[&str]) -> Self {
+        // What the peers make of a fault is each table's own claim.
+        Self::with(upstreams, profiles, &["--fail-on", "rule,vacuous,gate"])
+    }
+
+    /// Before one server, its exit status as everybody gets it.
+    pub(crate) fn judging(upstream: &str, profiles: &[&str]) -> Self {
+        Self::with(&[upstream], profiles, &[])
+    }
+
+    fn with(upstreams: &[&str], profiles: &[&str], more: &[&str]) -> Self {
         let journal = journal_path();
         let mut command = Command::new(env!("CARGO_BIN_EXE_mishap"));
         command.current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sdk"));
-        command.args(["run", "--journal"]).arg(&journal);
+        command.args(["run", "--journal"]).arg(&journal).args(more);
         for upstream in upstreams {
             command.args(["-u", upstream]);
         }
