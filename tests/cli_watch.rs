@@ -136,6 +136,20 @@ mod tests {
         assert!(ended.stderr.contains("\n  requests: 1 left\n"), "{}", ended.stderr);
     }
 
+    /// When the command is ended its requests are left: what it hung on is told before that.
+    #[test]
+    fn a_command_that_runs_too_long_is_ended_and_what_it_waits_for_is_told() {
+        let upstream = Upstream::listen();
+        let url = format!("http://{}/mcp", upstream.address());
+        let request = post_head(PING.len()) + PING;
+        let script = "a=${MISHAP_URL#http://}; a=${a%%/*}; exec 3<>/dev/tcp/${a%%:*}/${a##*:}; printf %s \"$1\" >&3; exec cat <&3";
+        let ended =
+            Mishap::run(&["watch", "-u", &url, "--timeout", "2s", "--", "bash", "-c", script, "bash", &request]);
+        assert_eq!(ended.code, 124, "{}", ended.stderr);
+        assert!(ended.stderr.contains("\nmishap: waits for ping id 1: open "), "{}", ended.stderr);
+        assert!(ended.stderr.contains("\n  requests: 1 left\n"), "{}", ended.stderr);
+    }
+
     #[test]
     fn a_request_on_which_nothing_happens_is_named_while_the_run_goes_on() {
         let mut watch = Watch::with(&["--quiet-limit", "50ms"]);

@@ -99,6 +99,7 @@ struct Running<'a> {
     plan: &'a Plan<'a>,
     interrupts: Interrupts,
     clock: Clock,
+    recorder: Recorder,
     guard: Option<Guard>,
     address: SocketAddr,
     url: String,
@@ -137,7 +138,9 @@ async fn carry_out(
     if let Err(why) = kept.begin(&header, waiting) {
         return Ok(plan.unjudged(header, plan.could_not(why)));
     }
-    let running = Running { plan, interrupts: interrupts.clone(), clock: clock.clone(), guard, address, url };
+    let (interrupting, recording) = (interrupts.clone(), recorder.clone());
+    let running =
+        Running { plan, interrupts: interrupting, clock: clock.clone(), recorder: recording, guard, address, url };
     let outcome = tokio::select! {
         outcome = running.serve(proxy, out, err) => outcome,
         never = recorder.keep_time(&clock) => match never {},
@@ -257,7 +260,7 @@ impl Running<'_> {
             ("MISHAP_SEED", self.plan.seed.to_string()),
         ];
         let env = env.map(|(name, value)| (name.to_owned(), value)).into();
-        let limit = Limit::new(self.plan.args.timeout, self.clock.clone());
+        let limit = Limit::new(self.plan.args.timeout, self.clock.clone(), self.recorder.clone());
         match Behind::start(command, env, guard).await {
             Ok(behind) => behind.ended(&self.interrupts, limit, server, err).await.map(Ok),
             Err(exit) => Ok(Err(exit)),

@@ -18,7 +18,7 @@ use crate::proxy::{Clock, Config, Records};
 use crate::report::verdict::gate_words;
 
 /// Where the engine's entries go: the watcher, the journal, and the log.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Recorder {
     pub(super) journal: Option<Sink>,
     pub(super) bodies: Option<Shelf>,
@@ -32,6 +32,11 @@ impl Recorder {
             Some(watching) => watching.keep_time(clock).await,
             None => std::future::pending().await,
         }
+    }
+
+    /// The requests for which a client waits, a line each.
+    pub(super) fn open_requests(&self, clock: &Clock) -> Vec<String> {
+        self.watching.as_ref().map(|watching| watching.open_requests(clock.now())).unwrap_or_default()
     }
 
     /// What the run came to, after its last entry.

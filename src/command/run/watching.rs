@@ -69,6 +69,11 @@ impl Watching {
         due
     }
 
+    /// The requests for which a client waits, a line each.
+    pub(super) fn open_requests(&self, now: Moment) -> Vec<String> {
+        self.state().watcher.open_requests(now.0)
+    }
+
     /// The run is over: what it came to, and what only its end could tell.
     pub(super) fn finish(&self, now: Moment) -> (Watched, Vec<FindingEntry>) {
         let mut state = self.state();

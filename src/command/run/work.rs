@@ -14,6 +14,7 @@ use rustix::process::Signal;
 use super::GRACE;
 use super::interrupts::Interrupts;
 use super::server::Server;
+use super::setup::Recorder;
 use crate::command::Exit;
 use crate::guard::{Guard, Membership, Process, Start, Who};
 use crate::proxy::{Clock, Until};
@@ -107,6 +108,7 @@ impl Behind {
                 }
                 signal = limit.reached() => {
                     writeln!(err, "mishap: the command runs for longer than {}: {}", limit, signal_word(signal))?;
+                    limit.hangs().iter().try_for_each(|line| writeln!(err, "mishap: waits for {line}"))?;
                     self.process.signal(signal);
                 }
                 death = died => {
@@ -151,6 +153,7 @@ fn how(status: Option<ExitStatus>) -> CommandEnd {
 #[derive(Debug)]
 pub(super) struct Limit {
     clock: Clock,
+    recorder: Recorder,
     limit: Duration,
     /// When the next step is due; none: never.
     due: Option<Until>,
@@ -159,9 +162,9 @@ pub(super) struct Limit {
 
 impl Limit {
     /// Counts from now.
-    pub(super) fn new(limit: Option<Duration>, clock: Clock) -> Self {
+    pub(super) fn new(limit: Option<Duration>, clock: Clock, recorder: Recorder) -> Self {
         let due = limit.map(|limit| clock.after(limit));
-        Self { clock, limit: limit.unwrap_or_default(), due, sent: None }
+        Self { clock, recorder, limit: limit.unwrap_or_default(), due, sent: None }
     }
 
     /// Waits until the next step is due, and says which signal it is. Cancel safe.
@@ -176,6 +179,11 @@ impl Limit {
         };
         (self.sent, self.due) = (Some(signal), next);
         signal
+    }
+
+    /// What the command waited for when it was first told to end; with its connections that is gone.
+    fn hangs(&self) -> Vec<String> {
+        if self.sent == Some(Signal::TERM) { self.recorder.open_requests(&self.clock) } else { Vec::new() }
     }
 
     /// How the command ended, if that was because of the limit.
@@ -202,7 +210,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_command_is_asked_to_end_at_its_limit_and_killed_when_it_does_not() {
         let limit = Duration::from_secs(30);
-        let mut limited = Limit::new(Some(limit), Clock::tokio());
+        let mut limited = Limit::new(Some(limit), Clock::tokio(), Recorder::default());
         let begun = tokio::time::Instant::now();
         assert_eq!(limited.end(), None);
         assert_eq!((limited.reached().await, begun.elapsed()), (Signal::TERM, limit));
