@@ -122,6 +122,19 @@ mod tests {
         assert!(unfired.stderr.contains("\n  expect mine/again: vacuous: it was never true that mine/no has acted\n"));
     }
 
+    #[test]
+    fn what_became_of_each_request_is_judged_when_the_run_is_over() {
+        let all = ["settled", "no-late-cancel", "no-lost-request"].map(|check| ["--expect", check]).concat();
+        assert_ends(&posted(&all, &[CALL]), 0, "every expectation was met");
+        let late = posted(&["--expect", "settled,within=1us"], &[CALL]);
+        let line = "\n  expect expect/settled: FAILED: expected each client request answered, cancelled, left or told within 1us; ";
+        assert!(late.code == 3 && late.stderr.contains(line), "{}", late.stderr);
+        assert!(late.stderr.contains("tools/call id 1 was answered after "), "{}", late.stderr);
+        let nothing = "nothing crossed that could tell: each client request answered, cancelled, left or told";
+        let none = posted(&["--expect", "settled"], &[]);
+        assert_ends(&none, 4, &format!("expectation \"expect/settled\" was never asked: {nothing}"));
+    }
+
     /// The demo's client behind the proxy.
     fn behind(expectation: &str) -> Ended {
         let serve = format!("'{}' demo serve -l {{port}}", binary());

@@ -286,7 +286,6 @@ fn an_expectation_that_is_wrong_is_one_line_and_one_that_is_right_a_sentence() {
         ("match = { at = \"haed\" }", "4: expectation \"it\": `at` cannot be \"haed\"; did you mean \"head\"?"),
         ("match = \"${no}\"", "4: expectation \"it\": \"${no}\" is not declared in [vars]"),
         ("match = { control = \"go\" }", "4: expectation \"it\": unknown key \"control\" in `match`; it takes at, "),
-        ("that = \"settled\"", "4: expectation \"it\": the check \"settled\" is not built yet in this version"),
     ] {
         let ran = checked(&[&file("expect.toml", &text(line))]);
         assert_eq!(ran.err.lines().count(), 1, "{}", ran.err);

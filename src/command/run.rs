@@ -153,8 +153,10 @@ async fn carry_out(
         guard.end().await;
     }
     match outcome {
-        Ok(Ok((summary, ended))) => {
-            let facts = (summary, recorder.finish(&clock));
+        Ok(Ok((mut summary, ended))) => {
+            let watched = recorder.finish(&clock);
+            watched.iter().for_each(|watched| recorder.expect(plan, watched, &mut summary));
+            let facts = (summary, watched);
             Ok(plan.judged(header, judge(plan, facts, ended, kept, err)?))
         }
         failed => {

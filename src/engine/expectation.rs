@@ -45,6 +45,8 @@ pub enum What {
     Resumed,
     /// One of the checks that are looked after through the whole run.
     Check(Check),
+    /// What became of the client's requests: judged by who watches them (`monitor`), not here.
+    Requests(RequestCheck),
 }
 
 /// Points to be counted.
@@ -104,6 +106,17 @@ pub enum Check {
     Closed,
     /// No connection of a client is open at the end.
     ConnectionsClosed,
+}
+
+/// What is judged of the client's requests when the run is over (rule R33).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RequestCheck {
+    /// Each was answered, cancelled, left or told.
+    Settled,
+    /// None was cancelled whose stream had ended: nobody had waited for what could not come.
+    NoLateCancel,
+    /// No request of the server was given up that had crossed no stream.
+    NoLostRequest,
 }
 
 impl Expectation {

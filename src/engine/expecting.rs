@@ -63,7 +63,7 @@ impl Plan {
         let place = |rule: &String| names.iter().position(|name| name == rule);
         let wanted = match &expectation.what {
             What::Points(wanted) => wanted.clone(),
-            What::Fired(_) | What::Exit | What::Resumed | What::Check(_) => Vec::new(),
+            What::Fired(_) | What::Exit | What::Resumed | What::Check(_) | What::Requests(_) => Vec::new(),
         };
         let wanted = wanted.into_iter().map(|it| (self.looked_for(&it.selector, it.same), it.leg, it.same)).collect();
         let fired = if let What::Fired(rule) = &expectation.what { place(rule) } else { None };
@@ -117,7 +117,7 @@ impl Expecting {
             plan.expected.iter().any(|it| match it.expectation.what {
                 What::Check(asked) => asked == check,
                 What::Resumed => check == Check::ResumeId,
-                What::Points(_) | What::Fired(_) | What::Exit => false,
+                What::Points(_) | What::Fired(_) | What::Exit | What::Requests(_) => false,
             })
         };
         Self {
@@ -200,7 +200,9 @@ impl Engine {
     /// The scope of an expectation begins with the first that is seen in it.
     fn begin_scope(&self, expecting: &mut Expecting, number: usize, awaited: &Awaited, sighting: &Sighting) {
         let expectation = &awaited.expectation;
-        if matches!(expectation.what, What::Check(_)) || !expecting.ledgers[number].begins(expectation, sighting) {
+        if matches!(expectation.what, What::Check(_) | What::Requests(_))
+            || !expecting.ledgers[number].begins(expectation, sighting)
+        {
             return;
         }
         for time in awaited.with_scope() {

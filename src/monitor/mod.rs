@@ -6,12 +6,14 @@
 //! * [`watcher`] takes the entries and hands them on;
 //! * [`request`], [`requests`]: one client request, and all of them, told by the words of docs/outcomes.md;
 //! * [`quiet`]: those on which nothing happens;
+//! * [`expected`]: the expectations that are about requests;
 //! * [`monitors`]: the table of the machines in `machines`, one file each (docs/monitors.md).
 //!
 //! The one rule: what is said is what is known from the wire. What a rule caused is not blamed on a peer.
 
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
+pub mod expected;
 mod key;
 mod machines;
 pub mod monitors;

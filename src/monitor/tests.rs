@@ -1,5 +1,6 @@
 //! Stories told to the engine and watched: the points are the engine's own, so that what is tested is what crosses.
 
+mod expected;
 mod machines;
 mod outcomes;
 mod quiet;

@@ -285,6 +285,7 @@ fn entry(monitor: &Monitor, found: Found) -> FindingEntry {
     FindingEntry { seq, at, monitor: name, key, words, clause, weight: monitor.weight }
 }
 
-fn micros(time: Duration) -> u64 {
+/// A length of time as the journal has it.
+pub(super) fn micros(time: Duration) -> u64 {
     u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }

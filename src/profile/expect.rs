@@ -44,7 +44,6 @@ impl Reader<'_> {
             Some(named) => {
                 let count = params.written("count").is_some();
                 named.fill(&mut expectation, count);
-                self.not_yet(named, &params);
             }
             None => self.together(&expectation, node, &params),
         }
@@ -85,13 +84,6 @@ impl Reader<'_> {
         {
             let instead = "write what ends the stream, such as after = { fired = \"RULE\" }";
             self.report.wrong(spot, format!("\"{}\" without `after`", named.name), instead);
-        }
-    }
-
-    /// A check whose name is known and that cannot be judged yet is refused, never taken and left unjudged.
-    fn not_yet(&mut self, named: &Named, params: &Params) {
-        if let Some(spot) = params.written("that").filter(|_| !named.built) {
-            self.report.not_built(spot, &format!("the check \"{}\"", named.name));
         }
     }
 

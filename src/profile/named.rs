@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use crate::engine::condition::{Leg, Same};
-use crate::engine::expectation::{Check, Expectation, Opening, Wanted, What};
+use crate::engine::expectation::{Check, Expectation, Opening, RequestCheck, Wanted, What};
 use crate::engine::selector::{At, Count, Glob, Selector};
 use crate::engine::trigger::Scope;
 
@@ -19,16 +19,14 @@ pub(super) struct Named {
     /// The keys that have a meaning beside it, but `count`.
     pub(super) keys: &'static [&'static str],
     pub(super) needs_after: bool,
-    /// Whether this version can judge it.
-    pub(super) built: bool,
 }
 
 const fn plain(name: &'static str) -> Named {
-    Named { name, keys: &[], needs_after: false, built: true }
+    Named { name, keys: &[], needs_after: false }
 }
 
 static NAMED: [Named; 11] = [
-    Named { keys: &["after", "within"], built: false, ..plain("settled") },
+    Named { keys: &["within"], ..plain("settled") },
     plain("resume-id"),
     plain("no-repeat"),
     plain("closed"),
@@ -37,8 +35,8 @@ static NAMED: [Named; 11] = [
     Named { keys: &["per", "scope"], ..plain("gets") },
     Named { keys: &["after", "within"], needs_after: true, ..plain("resumed") },
     Named { keys: &["within"], ..plain("leave-seen") },
-    Named { built: false, ..plain("no-late-cancel") },
-    Named { built: false, ..plain("no-lost-request") },
+    plain("no-late-cancel"),
+    plain("no-lost-request"),
 ];
 
 /// The check of that name.
@@ -66,7 +64,9 @@ impl Named {
             "no-repeat" => it.what = What::Check(Check::NoRepeat),
             "closed" => it.what = What::Check(Check::Closed),
             "connections-closed" => it.what = What::Check(Check::ConnectionsClosed),
-            _ => {}
+            "no-late-cancel" => it.what = What::Requests(RequestCheck::NoLateCancel),
+            "no-lost-request" => it.what = What::Requests(RequestCheck::NoLostRequest),
+            _ => it.what = What::Requests(RequestCheck::Settled),
         }
     }
 }

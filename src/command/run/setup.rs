@@ -10,9 +10,11 @@ use std::time::SystemTime;
 use super::plan::Plan;
 use super::watching::Watching;
 use crate::engine::engine::{Engine, Setup};
-use crate::engine::record::{Entry, PointFate};
+use crate::engine::expectation::What;
+use crate::engine::record::{Entry, PointFate, Summary};
 use crate::journal::{Header, ProfileUse, SCHEMA, Shelf, Sink, utc};
 use crate::monitor::Watched;
+use crate::monitor::expected::judge;
 use crate::profile::Scale;
 use crate::proxy::{Clock, Config, Records};
 use crate::report::verdict::gate_words;
@@ -44,6 +46,16 @@ impl Recorder {
         let (watched, found) = self.watching.as_ref()?.finish(clock.now());
         found.into_iter().for_each(|found| self.record(Entry::Finding(found)));
         Some(watched)
+    }
+
+    /// Judges what the profiles expect of the client's requests, now that it is known what became of them.
+    pub(super) fn expect(&self, plan: &Plan<'_>, watched: &Watched, summary: &mut Summary) {
+        for (expectation, tally) in plan.loaded.expectations.iter().zip(&mut summary.expectations) {
+            if let What::Requests(check) = expectation.what {
+                judge(watched, check, expectation.within, tally);
+                tally.failures.iter().for_each(|failed| self.record(Entry::Expectation(failed.clone())));
+            }
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::words::{same, selector, show_duration, time};
 use crate::engine::condition::{Leg, Time};
-use crate::engine::expectation::{Check, Expectation, Opener, Opening, Wanted, What};
+use crate::engine::expectation::{Check, Expectation, Opener, Opening, RequestCheck, Wanted, What};
 use crate::engine::selector::Count;
 use crate::engine::trigger::Scope;
 
@@ -14,7 +14,7 @@ pub fn sentence(it: &Expectation) -> String {
     let optional = if it.optional { " (may never be asked)" } else { "" };
     let wanted = wanted(it) + optional;
     match (&it.what, it.after.is_empty(), it.scope) {
-        (What::Check(_), ..) => wanted,
+        (What::Check(_) | What::Requests(_), ..) => wanted,
         (_, false, _) => format!("each time that {}: {wanted}", after(it)),
         (_, true, Scope::Run) => format!("in the run: {wanted}"),
         (_, true, _) => format!("in each session: {wanted}"),
@@ -31,6 +31,7 @@ pub fn wanted(it: &Expectation) -> String {
         What::Exit => "the end of the command".to_owned(),
         What::Resumed => "a resume of that stream, from the last id it was given".to_owned(),
         What::Check(check) => checked(*check).to_owned(),
+        What::Requests(check) => of_requests(*check).to_owned(),
     };
     let long = |word: &str, time: Option<Duration>| {
         time.map(|time| format!(" {word} {}", show_duration(time))).unwrap_or_default()
@@ -51,6 +52,14 @@ fn checked(check: Check) -> &'static str {
         Check::NoRepeat => "no tools/call sent again under another id, and no id used twice",
         Check::Closed => "no exchange open at the end",
         Check::ConnectionsClosed => "no connection of a client open at the end",
+    }
+}
+
+fn of_requests(check: RequestCheck) -> &'static str {
+    match check {
+        RequestCheck::Settled => "each client request answered, cancelled, left or told",
+        RequestCheck::NoLateCancel => "no cancel of a request whose stream had ended",
+        RequestCheck::NoLostRequest => "no server's request given up that had crossed no stream",
     }
 }
 
