@@ -177,7 +177,8 @@ impl Requests {
     fn end(&mut self, point: &PointEntry, exchange: &str) {
         self.touch(point, exchange);
         let ending = point.made.clone().or_else(|| point.ending.clone()).unwrap_or_default();
-        let by = match by_rule(point).filter(|_| point.made.is_some()) {
+        let made = point.made.is_some() || point.maker.is_some();
+        let by = match by_rule(point).filter(|_| made) {
             Some(rule) => Closer::Rule(rule),
             None => Closer::Server,
         };
@@ -195,7 +196,7 @@ impl Requests {
             } else if request.outcome == Outcome::Open && !request.accepted {
                 let unread = matches!(request.body, Body::Opaque | Body::Json) && ending == "eof";
                 request.settle(if unread { Outcome::Answered } else { Outcome::Told }, at);
-                request.rule = by_rule(point).filter(|_| point.made.is_some());
+                request.rule = by_rule(point).filter(|_| made);
             }
         });
         if legacy && passed {
