@@ -157,7 +157,8 @@ pub struct RunArgs {
     /// How long --serve may take until it answers HTTP.
     #[arg(long, value_name = "TIME", default_value = "30s", requires = "serve", value_parser = duration)]
     pub serve_timeout: Duration,
-    /// End the command if it runs longer than this: SIGTERM, 5 s later SIGKILL, and exit 124 after the verdict.
+    /// End the command if it runs longer than this: SIGTERM, 5 s later SIGKILL. The verdict names the requests that were open,
+    /// and the exit status is 124.
     #[arg(long, value_name = "TIME", requires = "command", value_parser = duration)]
     pub timeout: Option<Duration>,
     /// End the run, with its verdict, when stdin ends: with the program that started it, however that ends. Not with a

@@ -220,6 +220,13 @@ mod tests {
     }
 
     #[test]
+    fn one_that_hung_on_nothing_that_crossed_is_told_so() {
+        let ended = Mishap::run(&["run", "-u", &url(), "--timeout", "100ms", "--", "tail", "-f", "/dev/null"]);
+        assert_eq!(ended.code, 124);
+        assert!(ended.stderr.contains("\n  hung: no request was open; "), "{}", ended.stderr);
+    }
+
+    #[test]
     fn one_that_ends_in_time_is_not() {
         let ended = Mishap::run(&["run", "-u", &url(), "--timeout", "5m", "--", "sh", "-c", "exit 7"]);
         assert_eq!(ended.last(), "mishap: exit 7: the command ended with status 7");

@@ -146,7 +146,7 @@ mod tests {
         let ended =
             Mishap::run(&["watch", "-u", &url, "--timeout", "2s", "--", "bash", "-c", script, "bash", &request]);
         assert_eq!(ended.code, 124, "{}", ended.stderr);
-        assert!(ended.stderr.contains("\nmishap: waits for ping id 1: open "), "{}", ended.stderr);
+        assert!(ended.stderr.contains("\n  hung: ping id 1: open "), "{}", ended.stderr);
         assert!(ended.stderr.contains("\n  requests: 1 left\n"), "{}", ended.stderr);
     }
 

@@ -279,11 +279,12 @@ fn judge(
     kept: Kept<'_>,
     err: &mut dyn Write,
 ) -> io::Result<VerdictLine> {
-    let Ended { command, ours } = ended.clone();
+    let Ended { command, ours, hung } = ended.clone();
     let facts = Facts {
         summary,
         command,
         ours,
+        hung,
         seed: plan.seed,
         scale: plan.args.time_scale,
         eras: eras(plan),
@@ -299,7 +300,7 @@ fn judge(
     ended.ours.extend(told.failed);
     let (reports, failed) = plan.reports.write();
     ended.ours.extend(failed);
-    let Ended { command, ours } = ended;
+    let Ended { command, ours, hung: _ } = ended;
     let facts = Facts { command, ours, journal: told.there, reports, ..facts };
     let verdict = Verdict::of(facts);
     write!(err, "{verdict}")?;

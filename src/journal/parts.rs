@@ -2,7 +2,8 @@
 //!
 //! With a limit the file that is written is never larger than half of it. Then it becomes `FILE.1`, in the place of the one
 //! before, and a new one begins with the run's first line: each is a journal by itself, and both together are what is
-//! kept. The one rule: it is handed whole lines, and no line is ever split between files.
+//! kept. What led to the first finding stays under names of its own, `FILE.found` and `FILE.found.1`, whatever follows. The one
+//! rule: it is handed whole lines, and no line is ever split between files.
 
 use std::ffi::OsString;
 use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
@@ -36,6 +37,20 @@ struct Turns {
     lines: u64,
     /// How many the one before had.
     before: u64,
+    found: Found,
+}
+
+/// Whether there was a finding, and whether what led to it is kept already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Found {
+    Nothing,
+    InThisPart,
+    Kept,
+}
+
+/// Where what led to the first finding is.
+pub(super) fn found(path: &Path) -> PathBuf {
+    beside(path, ".found")
 }
 
 /// The file that was written before `path`.
@@ -64,8 +79,20 @@ impl Parts {
         }
         let mut file = BufWriter::new(file);
         let size = begin(&mut file, &header)?;
-        let turns = max.map(|max| Turns { header, limit: max / 2, size, lines: 0, before: 0 });
+        let turns = max.map(|max| Turns { header, limit: max / 2, size, lines: 0, before: 0, found: Found::Nothing });
         Ok(Self { file, path: path.to_owned(), metadata: regular.then_some(metadata), turns })
+    }
+
+    /// The line written last is a finding. With the end of its part, what led to it would be on its way out.
+    pub(super) fn has_found(&mut self) {
+        if let Some(turns) = self.turns.as_mut().filter(|turns| turns.found == Found::Nothing) {
+            turns.found = Found::InThisPart;
+        }
+    }
+
+    /// Where what led to the first finding is, if that is under a name of its own.
+    pub(super) fn kept_found(&self) -> Option<PathBuf> {
+        self.turns.as_ref().filter(|turns| turns.found == Found::Kept).map(|_| found(&self.path))
     }
 
     /// How many lines were written and are kept no more.
@@ -109,6 +136,10 @@ impl Parts {
         let metadata = file.metadata()?;
         let mut file = BufWriter::new(file);
         turns.size = begin(&mut file, &turns.header)?;
+        if turns.found == Found::InThisPart {
+            keep(&self.path)?;
+            turns.found = Found::Kept;
+        }
         fs::rename(&self.path, older(&self.path))?;
         fs::rename(next, &self.path)?;
         (self.file, self.metadata) = (file, Some(metadata));
@@ -133,6 +164,25 @@ impl Write for Parts {
     }
 }
 
+/// Gives both parts a second name, under which they stay.
+fn keep(path: &Path) -> io::Result<()> {
+    let kept = found(path);
+    second_name(path, &kept)?;
+    match second_name(&older(path), &older(&kept)) {
+        // This part is the first.
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        done => done,
+    }
+}
+
+fn second_name(path: &Path, name: &Path) -> io::Result<()> {
+    match fs::hard_link(path, name) {
+        // There are file systems without links.
+        Err(error) if error.kind() != ErrorKind::NotFound => fs::copy(path, name).map(drop),
+        done => done,
+    }
+}
+
 /// Writes the first line, so that it is there whatever happens next; returns its size.
 fn begin(file: &mut BufWriter<File>, header: &Header) -> io::Result<u64> {
     let line = framed_header(header)?;
@@ -146,9 +196,14 @@ fn may_take_turns(path: &Path, metadata: &Metadata) -> io::Result<()> {
     if !metadata.is_file() {
         return Err(io::Error::new(ErrorKind::InvalidInput, "it is no file, and so the newest of it cannot be kept"));
     }
-    let older = older(path);
+    let kept = found(path);
+    [older(path), older(&kept), kept].iter().try_for_each(|path| of_an_earlier_run(path))
+}
+
+/// Removes what an earlier run has left under a name that this one will use.
+fn of_an_earlier_run(older: &Path) -> io::Result<()> {
     let ours = |text: &[u8]| matches!(parse(text).first(), Some(Line::Run(header)) if header.part.is_some());
-    match fs::read(&older) {
+    match fs::read(older) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
         // Of an earlier run.
         Ok(text) if ours(&text) => fs::remove_file(older),

@@ -4,7 +4,7 @@
 //! most the entries of a burst are missing and only the last line can be torn.
 
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, TrySendError, sync_channel};
@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use super::header::{Footer, Header, VerdictLine};
 use super::parts::Parts;
-use crate::engine::record::Entry;
+use crate::engine::record::{Entry, Weight};
 
 /// How many entries may wait for the writer; beyond that they are dropped and counted. About 10 MB at their usual size.
 const CAPACITY: usize = 16 * 1024;
@@ -47,6 +47,8 @@ pub struct Closed {
     pub written: u64,
     /// How many of them are kept no more, because only the newest are.
     pub gone: u64,
+    /// Where what led to the first finding is, if it would be gone by now.
+    pub found: Option<PathBuf>,
     /// How many were not: they found no room, or the file could not be written any more.
     pub dropped: u64,
     /// What stopped the writing, or where the file has gone.
@@ -123,19 +125,31 @@ impl Journal {
         match self.writer.join() {
             Ok((parts, written, result)) => {
                 let error = result.and_then(|()| parts.check()).err();
-                Closed { written, gone: parts.gone(), dropped: dropped(), error }
+                Closed { written, gone: parts.gone(), found: parts.kept_found(), dropped: dropped(), error }
             }
             Err(_) => {
                 let error = Some(io::Error::other("the journal's writer panicked"));
-                Closed { written: 0, gone: 0, dropped: dropped(), error }
+                Closed { written: 0, gone: 0, found: None, dropped: dropped(), error }
             }
         }
     }
 }
 
+/// Where lines go.
+trait Lines: Write {
+    /// The line written last is a finding.
+    fn has_found(&mut self);
+}
+
+impl Lines for Parts {
+    fn has_found(&mut self) {
+        Self::has_found(self);
+    }
+}
+
 /// Writes until it is told to close. After an error it goes on taking entries and counts them as dropped, so that a full
 /// disk does not look like a slow one.
-fn write_all(file: &mut impl Write, entries: &Receiver<Message>, dropped: &AtomicU64) -> (u64, io::Result<()>) {
+fn write_all(file: &mut impl Lines, entries: &Receiver<Message>, dropped: &AtomicU64) -> (u64, io::Result<()>) {
     let mut written = 0;
     let mut result = Ok(());
     let mut verdict = None;
@@ -149,6 +163,9 @@ fn write_all(file: &mut impl Write, entries: &Receiver<Message>, dropped: &Atomi
         };
         if result.is_ok() {
             result = line(file, &entry);
+            if matches!(&*entry, Entry::Finding(finding) if finding.weight == Weight::Failure) {
+                file.has_found();
+            }
         }
         match result {
             Ok(()) => written += 1,
@@ -218,6 +235,10 @@ mod tests {
         fn flush(&mut self) -> io::Result<()> {
             Ok(())
         }
+    }
+
+    impl Lines for Full {
+        fn has_found(&mut self) {}
     }
 
     // A sink that waited would hang here: nobody takes from the queue.

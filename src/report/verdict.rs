@@ -6,6 +6,7 @@ mod effects;
 mod era;
 mod expectations;
 mod gates;
+mod hung;
 mod missed;
 mod reason;
 mod remarks;
@@ -35,6 +36,8 @@ pub struct Facts {
     pub command: Option<CommandEnd>,
     /// What mishap itself could not do.
     pub ours: Vec<String>,
+    /// What the command waited for when its time was over; none: it ended by itself.
+    pub hung: Option<Vec<String>>,
     /// The seed of every draw.
     pub seed: u64,
     /// By how much the times of rules were multiplied.
@@ -186,7 +189,8 @@ impl Verdict {
         let era = era::notes(&self.facts.summary, &self.facts.eras);
         let scale = scale::notes(&self.facts.summary.silences, self.facts.scale);
         let remarks = remarks::lines(&self.facts.summary).chain(remarks::left_open(&self.facts.summary));
-        era.into_iter().chain(scale).chain(remarks).collect()
+        let hung = hung::notes(self.facts.hung.as_ref());
+        hung.into_iter().chain(era).chain(scale).chain(remarks).collect()
     }
 
     /// What was doubtful in the text of rules that then matched nothing, or of expectations that were not met.

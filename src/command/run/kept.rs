@@ -74,8 +74,9 @@ fn bodies_error(path: &Path, error: &std::io::Error) -> String {
 /// What is there of a journal; nothing to be proud of after an error that lost no line.
 fn there(path: &Path, closed: &Closed) -> Option<String> {
     let (path, written, kept) = (path.display(), closed.written, closed.written - closed.gone);
-    let number =
-        if closed.gone > 0 { format!("the newest {kept} of {written} entries") } else { format!("{written} entries") };
+    let found = closed.found.as_ref().map(|path| format!("; what led to the first finding: {}", path.display()));
+    let newest = if closed.gone > 0 { format!("the newest {kept} of ") } else { String::new() };
+    let number = format!("{newest}{written} entries{}", found.unwrap_or_default());
     match (closed.dropped, &closed.error) {
         (0, Some(_)) => None,
         (0, None) => Some(format!("{path}, {number}; draw it with mishap report")),

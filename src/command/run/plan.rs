@@ -67,6 +67,8 @@ impl<'a> Plan<'a> {
     /// Whether what crosses is recorded and watched. Whoever asks for nothing gets the fastest: all just passes.
     pub(super) fn is_watched(&self) -> bool {
         let told = !self.loaded.rules.is_empty() || !self.loaded.expectations.is_empty();
+        // A command that hangs is told of by what it waits for.
+        let told = told || self.args.timeout.is_some();
         let asked = self.args.watch || told || self.reports.journal().is_some() || !self.args.profiles.is_empty();
         // Whoever asks for the log wants to see what crosses, as whoever asks for the journal.
         asked || tracing::enabled!(tracing::Level::INFO)

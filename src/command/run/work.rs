@@ -28,6 +28,8 @@ pub(super) struct Ended {
     pub(super) command: Option<CommandEnd>,
     /// What mishap could not do any more.
     pub(super) ours: Vec<String>,
+    /// What the command waited for when it was ended because of its limit; none: it was not.
+    pub(super) hung: Option<Vec<String>>,
 }
 
 /// A command that runs behind the proxy.
@@ -47,7 +49,7 @@ pub(super) async fn foreground(interrupts: &Interrupts, server: Option<&mut Serv
     };
     tokio::select! {
         _ = interrupts.nth(1) => Ended::default(),
-        death = died => Ended { command: None, ours: vec![death] },
+        death = died => Ended { ours: vec![death], ..Ended::default() },
     }
 }
 
@@ -108,7 +110,7 @@ impl Behind {
                 }
                 signal = limit.reached() => {
                     writeln!(err, "mishap: the command runs for longer than {}: {}", limit, signal_word(signal))?;
-                    limit.hangs().iter().try_for_each(|line| writeln!(err, "mishap: waits for {line}"))?;
+                    ended.hung.get_or_insert_with(|| limit.hangs());
                     self.process.signal(signal);
                 }
                 death = died => {
@@ -181,9 +183,9 @@ impl Limit {
         signal
     }
 
-    /// What the command waited for when it was first told to end; with its connections that is gone.
+    /// What the command waits for. Once it is told to end that goes with its connections.
     fn hangs(&self) -> Vec<String> {
-        if self.sent == Some(Signal::TERM) { self.recorder.open_requests(&self.clock) } else { Vec::new() }
+        self.recorder.open_requests(&self.clock)
     }
 
     /// How the command ended, if that was because of the limit.

@@ -40,7 +40,7 @@ fn note(parts: &mut Parts, seq: u64) {
 }
 
 /// The part that the lines begin with, and the sequence numbers of the notes.
-fn found(path: &Path) -> (Part, Vec<u64>) {
+fn read_back(path: &Path) -> (Part, Vec<u64>) {
     let lines = read(path).expect("it is a journal");
     let (Some(Line::Run(header)), notes) = (lines.first(), &lines[1..]) else { panic!("no first line") };
     let seqs = notes.iter().map(|line| match line {
@@ -60,13 +60,13 @@ fn the_newest_is_found_whole_after_every_line_and_all_of_it_stays_within_the_lim
     let mut parts = Parts::create(&path, header(), Some(MAX)).expect("it can be created");
     for seq in 0..500 {
         note(&mut parts, seq);
-        let (part, seqs) = found(&path);
+        let (part, seqs) = read_back(&path);
         assert_eq!(part.gone, parts.gone());
         assert_eq!(seqs, (part.gone..=seq).collect::<Vec<_>>(), "part {}", part.number);
         let size = |path: &Path| fs::metadata(path).map_or(0, |file| file.len());
         assert!(size(&path) + size(&older(&path)) <= MAX);
     }
-    let (part, seqs) = found(&path);
+    let (part, seqs) = read_back(&path);
     assert!(part.number > 10 && seqs.len() > 20, "it took turns, and kept some: {part:?}, {seqs:?}");
     assert_eq!(fs::read_dir(&scratch.0).expect("it is there").count(), 2);
 }
@@ -87,7 +87,7 @@ fn a_crash_between_the_turns_leaves_the_older_part_to_be_found() {
     let mut parts = Parts::create(&path, header(), Some(MAX)).expect("it can be created");
     (0..3).for_each(|seq| note(&mut parts, seq));
     fs::rename(&path, older(&path)).expect("it is there");
-    assert_eq!(found(&path).1, [0, 1, 2]);
+    assert_eq!(read_back(&path).1, [0, 1, 2]);
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn an_older_part_of_another_run_is_not_taken_for_one_of_this_and_goes_with_the_n
     let mut next = Parts::create(&path, header(), Some(MAX)).expect("it can be created");
     assert!(!older(&path).exists());
     note(&mut next, 7);
-    assert_eq!(found(&path), (Part { number: 1, gone: 0 }, vec![7]));
+    assert_eq!(read_back(&path), (Part { number: 1, gone: 0 }, vec![7]));
 }
 
 #[test]
@@ -128,4 +128,28 @@ fn a_file_that_was_replaced_takes_no_turn() {
     let error = (0..3).find_map(|_| parts.write_all(&line).err()).expect("it is not ours any more");
     assert_eq!(error.kind(), ErrorKind::NotFound);
     assert_eq!(fs::read(&path).expect("it is there"), b"mine\n");
+}
+
+#[test]
+fn what_led_to_the_first_finding_stays_under_a_name_of_its_own() {
+    let scratch = Scratch::new("found");
+    let path = scratch.journal();
+    let mut parts = Parts::create(&path, header(), Some(MAX)).expect("it can be created");
+    for seq in 0..500 {
+        note(&mut parts, seq);
+        if [100, 300].contains(&seq) {
+            parts.has_found();
+        }
+        assert_eq!(parts.kept_found().is_some(), found(&path).exists());
+    }
+    let kept = found(&path);
+    assert_eq!(parts.kept_found(), Some(kept.clone()));
+    let (_, seqs) = read_back(&kept);
+    assert!(seqs.contains(&100) && !seqs.contains(&300), "{seqs:?}");
+    assert!(seqs.len() > 20 && seqs[0] < 90, "what came before it is there: {seqs:?}");
+    assert!(read_back(&path).1.contains(&499));
+    assert_eq!(fs::read_dir(&scratch.0).expect("it is there").count(), 4);
+    drop(parts);
+    Parts::create(&path, header(), Some(MAX)).expect("it can be created");
+    assert_eq!(fs::read_dir(&scratch.0).expect("it is there").count(), 1, "those of an earlier run are gone");
 }
