@@ -143,8 +143,10 @@ mod tests {
     #[test]
     fn a_killed_guard_is_a_failure_of_the_run_and_ends_the_command() {
         let script = "tail -f /dev/null & echo ready; exec tail -f /dev/null";
-        let mut mishap = Mishap::start(&["run", "-u", &url(), "--", "sh", "-c", script]);
+        let mut mishap = Mishap::start(&["run", "-v", "-u", &url(), "--", "sh", "-c", script]);
         assert_eq!(mishap.line(), "ready");
+        // Until the guard has said whom it started, nobody else knows.
+        mishap.logs("started: Command");
         kill(guard(&mishap));
         let ended = mishap.ended();
         let last = "mishap: exit 125: the command cannot be waited for: the guard process is gone";

@@ -196,6 +196,7 @@ fn take(report: Report, held: &mut BTreeMap<Who, Held>) {
         Report::Started { pid, .. } => {
             answer(Ok(()));
             one.pid = Pid::from_raw(pid);
+            tracing::info!(pid, "started: {who:?}");
         }
         Report::Refused { error, .. } => answer(Err(io::Error::from_raw_os_error(error))),
         Report::Ended { status, .. } => _ = one.ended.send(Some(status)),
