@@ -58,7 +58,8 @@ mod tests {
             assert!(ended.stderr.contains(&format!("\n  report: {path}\n")), "{}", ended.stderr);
         }
         let read = |end: &str| std::fs::read_to_string(scratch.path(&format!("run.{end}"))).expect("it was written");
-        assert!(read("txt").contains("  exit 1: the command ended with status 1\n"));
+        let text = read("txt");
+        assert!(text.contains("  exit 1: the command ended with status 1"), "{text}");
         assert!(read("html").starts_with("<!doctype html>"));
         assert_eq!(read("md"), format!("```mermaid\n{}```\n", read("mmd")));
         assert!(read("mmd").contains("P: ! "), "{}", read("mmd"));

@@ -13,5 +13,6 @@ await client.connect(new StreamableHTTPClientTransport(new URL(process.argv[2]))
 
 const call = client.callTool({ name: 'add', arguments: { a: 1, b: 2 } }, undefined, { timeout: 3000 });
 const [outcome] = await Promise.allSettled([call]);
+await client.listTools(); // the session lives on
 await client.close();
 assert.notEqual(outcome.reason?.code, ErrorCode.RequestTimeout, 'nobody told the caller that its answer is lost');

@@ -29,6 +29,7 @@ def mishap() -> Mishap:
             yield url
         finally:
             _, verdict = child.communicate()
+            print(verdict)  # shown with whatever fails
         assert child.returncode == status, verdict
 
     return run

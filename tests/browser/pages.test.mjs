@@ -52,7 +52,7 @@ const text = (page, what) => page.locator(what).innerText();
 
 test("a founding bug is seen: the verdict, the lanes, and what the rule did", () =>
   opened(pages.founding, "light", async (page) => {
-    assert.match(await text(page, "#verdict"), /^✗ exit 1: the command ended with status 1$/);
+    assert.match(await text(page, "#verdict"), /^✗ exit 1: the command ended with status 1\b/);
     assert.match(await text(page, "#judged"), /get-opens-late\/hold-get/);
     assert.match(await text(page, ".row.fault"), /^! hold-get: held .* until end of POST tools\/call id 1$/);
     assert.equal(await page.locator(".row.held svg.lanes rect.held").count(), 2, "where it came and where it left");

@@ -67,7 +67,7 @@ impl Records for Recorder {
                 tracing::info!(rule = gate.rule, key = gate.key, held = gate.held, "gate: {}", gate_words(gate));
             }
             Entry::Session(session) => tracing::info!(session = session.session, "session began"),
-            Entry::Note(note) => tracing::warn!("{}", note.text),
+            Entry::Note(note) => tracing::info!("{}", note.text),
             Entry::Expectation(failed) => tracing::warn!(expectation = failed.name, seen = failed.seen, "not met"),
             Entry::Finding(found) => tracing::info!(monitor = found.monitor, key = found.key, "{}", found.words),
             Entry::Disconnect(gone) => tracing::debug!(conn = gone.conn, ending = gone.ending, "disconnected"),
