@@ -50,9 +50,13 @@ fn loses_a_stream(client: &Driver, profile: &str) -> (Run, String) {
     let mishap = Mishap::judging(&server.url(), &[profile]);
     let ping = json!({ "cmd": "ping", "call": "ping" });
     client.send(&json!({ "cmd": "connect", "id": profile, "url": mishap.url(), "timeout": LOSS, "then": [ping] }));
-    let settled = |event: &Value| event["event"] == "settled" && event["id"] == profile;
-    let outcome = client.wait("the ping settled", settled)["outcome"].as_str().unwrap().to_owned();
-    // What it sends because of that goes before its farewell.
+    let settled = |call: &'static str| {
+        move |event: &Value| event["event"] == "settled" && event["id"] == profile && event["call"] == call
+    };
+    let outcome = client.wait("the ping settled", settled("ping"))["outcome"].as_str().unwrap().to_owned();
+    // A client that closes at once takes back what it has only begun to send, its cancel: so there is one exchange more.
+    client.send(&json!({ "cmd": "ping", "id": profile, "call": "again", "timeout": PATIENCE }));
+    client.wait("the session alive", settled("again"));
     client.send(&json!({ "cmd": "close", "id": profile }));
     client.wait("closed", |event| event["event"] == "closed" && event["id"] == profile);
     (mishap.finish(), outcome)
