@@ -54,6 +54,9 @@ const GRACE: Duration = Duration::from_secs(5);
 ///
 /// When `out` or `err` cannot be written, or the system gives no runtime.
 pub fn run(args: &RunArgs, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
+    if let Some(exit) = files::clash(args) {
+        return Ok(exit);
+    }
     if many::is_asked(args) {
         return many::run(args, out, err);
     }

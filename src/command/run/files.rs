@@ -3,14 +3,38 @@
 //! The one rule: a file that cannot be written is found out before anything is started, and what an earlier run left in it is
 //! gone from then on.
 
+use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use crate::cli::ManyArgs;
+use crate::cli::{ManyArgs, RunArgs};
+use crate::command::Exit;
 use crate::report::github::{SUMMARY, annotations, summary};
 use crate::report::junit::junit;
 use crate::report::runs::Runs;
+
+/// Two outputs in one file, of which one would be lost: what is wrong with the words.
+pub(super) fn clash(args: &RunArgs) -> Option<Exit> {
+    let many = &args.many;
+    let single = [
+        ("--journal", &args.journal),
+        ("--url-file", &args.url_file),
+        ("--ready-file", &args.ready_file),
+        ("--verdict", &many.verdict),
+        ("--junit", &many.junit),
+    ];
+    let single = single.into_iter().filter_map(|(option, path)| Some((option, path.as_ref()?)));
+    let reports = args.report.iter().map(|report| ("--report", &report.path));
+    let mut taken = BTreeMap::new();
+    // What is no file, such as /dev/null, takes as many as come.
+    let mut files = single.chain(reports).filter(|(_, path)| path.metadata().map_or(true, |there| there.is_file()));
+    files.find_map(|(option, path)| {
+        let first = taken.insert(path, option)?;
+        let why = format!("{first} and {option} would both write {}; give each a file of its own", path.display());
+        Some(Exit::because(2, why))
+    })
+}
 
 /// The files that were asked for.
 #[derive(Debug)]
@@ -72,4 +96,28 @@ fn summarize(runs: &Runs, path: &Path) -> io::Result<()> {
     let mut file = OpenOptions::new().create(true).append(true).open(path)?;
     let room = SUMMARY.saturating_sub(file.metadata()?.len());
     file.write_all(summary(runs, usize::try_from(room).unwrap_or(usize::MAX)).as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::*;
+    use crate::cli::{Cli, Command};
+
+    #[test]
+    fn two_outputs_do_not_share_a_file() {
+        let told = |words: &[&str]| {
+            let all = ["mishap", "run", "-u", "http://h:1/"].iter().chain(words);
+            let Command::Run(args) = Cli::try_parse_from(all).expect("the words are right").command else {
+                panic!("not a run")
+            };
+            clash(&args).map(|exit| (exit.code, exit.why.unwrap_or_default()))
+        };
+        let why = "--journal and --verdict would both write same.x; give each a file of its own";
+        assert_eq!(told(&["--verdict", "same.x", "--journal", "same.x"]), Some((2, why.to_owned())));
+        assert_eq!(told(&["--verdict", "a.json", "--report", "b.json", "--journal", "c.json"]), None);
+        assert_eq!(told(&["--verdict", "/dev/null", "--journal", "/dev/null"]), None);
+        assert!(told(&["--report", "b.html", "--report", "b.html"]).is_some());
+    }
 }

@@ -113,6 +113,10 @@ fn profiles(args: &RunArgs) -> Result<Vec<Option<String>>, Exit> {
     if args.many.matrix.is_empty() {
         return Ok(vec![None]);
     }
+    // An unset variable in a script must not become a run of nothing, which would be green.
+    if args.many.matrix.iter().any(|text| text.split(',').all(|part| part.trim().is_empty())) {
+        return Err(Exit::because(2, "--matrix names no profile; write a name, a group or a file, or leave it out"));
+    }
     let mut found: Vec<Option<String>> = Vec::new();
     for item in args.many.matrix.iter().flat_map(|text| Use::several(text)) {
         let (pattern, values) = item.split_at(item.find(',').unwrap_or(item.len()));
@@ -219,6 +223,9 @@ mod tests {
         );
         let base = asked_for(&["-p", "owner-marked", "--matrix", "transparent"]).expect("there are such");
         assert_eq!((&*base[0].name, base[0].args.profiles.len()), ("transparent", 2));
+        for empty in ["", " ", ","] {
+            assert!(why(&["--matrix", empty]).starts_with("--matrix names no profile; write"), "{empty:?}");
+        }
         let none = why(&["--matrix", "client/*"]);
         assert!(
             none.starts_with("--matrix: no profile is like \"client/*\"; write a name, a group (answer, resume,"),
