@@ -111,11 +111,13 @@ mod tests {
             ["2", "0"]
         );
         let again = ended.stderr.lines().find_map(|line| line.strip_prefix("  again 2: mishap ")).expect("it is told");
+        let evidence = read(&journal);
         let repeated =
             Command::new("sh").args(["-c", &format!("'{}' {again}", binary())]).output().expect("there is a shell");
         let said = String::from_utf8_lossy(&repeated.stderr).into_owned();
         assert_eq!(repeated.status.code(), Some(1), "{said}");
         assert!(said.contains("get-opens-late/hold-get") && said.contains(" seed 7\n"), "{said}");
+        assert!(read(&journal) == evidence, "what is to be looked into was written over");
     }
 
     /// The control: with a server that withstands it, nothing is red.

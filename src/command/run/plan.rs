@@ -182,8 +182,12 @@ fn drawn() -> u64 {
     RandomState::new().hash_one(()) % 1_000_000
 }
 
+/// The words that repeat a run. What it left (a journal, bodies, reports) stays as it is: none of them is written again. Where the run was
+/// watched only because of them, it is watched by another word. The files that are there while it runs may be what its command reads.
 fn again(args: &RunArgs, seed: u64) -> String {
-    let mut words = vec!["mishap".to_owned(), if args.watch { "watch" } else { "run" }.to_owned()];
+    let recorded = args.journal.is_some() || !args.report.is_empty();
+    let watch = args.watch || recorded && args.profiles.is_empty() && args.expect.is_empty();
+    let mut words = vec!["mishap".to_owned(), if watch { "watch" } else { "run" }.to_owned()];
     let mut option = |name: &str, value: &str| words.extend([name.to_owned(), value.to_owned()]);
     args.upstream.iter().for_each(|url| option("-u", url));
     args.serve.iter().for_each(|command| option("--serve", command));
@@ -209,10 +213,6 @@ fn again(args: &RunArgs, seed: u64) -> String {
         |name: &str, path: &Option<PathBuf>| path.iter().for_each(|path| option(name, &path.to_string_lossy()));
     file("--url-file", &args.url_file);
     file("--ready-file", &args.ready_file);
-    file("--journal", &args.journal);
-    file("--bodies", &args.bodies);
-    args.journal_max.iter().for_each(|max| option("--journal-max", &format!("{}KiB", max >> 10)));
-    args.report.iter().for_each(|report| option("--report", &report.path.to_string_lossy()));
     args.timeout.iter().for_each(|limit| option("--timeout", &format!("{}ms", limit.as_millis())));
     if duration(QUIET_LIMIT) != Ok(args.quiet_limit) {
         option("--quiet-limit", &format!("{}ms", args.quiet_limit.as_millis()));
@@ -275,6 +275,21 @@ mod tests {
             "mishap run -u http://h:1/mcp -l 127.0.0.1:8080 -p late,plus=1s -p './a b.toml' --expect settled,within=5s --host keep \
              --public-host x --seed 7 --fail-on gate,hang -- npm test '{url}'"
         );
+    }
+
+    #[test]
+    fn the_line_that_repeats_a_run_writes_nothing_over_what_the_run_left() {
+        let line = |words: &[&str]| again(&args(&[&["-u", "http://h:1/"], words].concat()), 7);
+        let files = ["--journal", "j.ndjson", "--bodies", "b", "--journal-max", "64KiB", "--report", "r.html"];
+        let kept = ["--url-file", "u", "--ready-file", "r", "-p", "late"];
+        assert_eq!(
+            line(&[&files[..], &kept].concat()),
+            "mishap run -u http://h:1/ -p late --seed 7 --url-file u --ready-file r"
+        );
+        for asked in [&files[..], &files[..2], &files[6..]] {
+            assert_eq!(line(asked), "mishap watch -u http://h:1/ --seed 7", "it is watched as it was");
+        }
+        assert_eq!(line(&[]), "mishap run -u http://h:1/ --seed 7");
     }
 
     #[test]
