@@ -244,7 +244,11 @@ mod tests {
         let absent = run("0..0", &known);
         assert_eq!(absent.code, 0);
         assert!(
-            absent.stderr.contains("known failure no profile seed 1 (command, exit 1): no run of that name was done\n")
+            absent.stderr.contains(
+                "known failure no profile seed 1 (command, exit 1): no run of that name was done; there were: no profile\n"
+            ),
+            "{}",
+            absent.stderr
         );
         let gone = run("0..0", &entry("no profile"));
         let why = "known failure no profile (command, exit 1) is gone: remove it from the file (issue 12)";
@@ -252,6 +256,56 @@ mod tests {
         let wrong = run("0..0", &scratch.file("wrong.toml", "[[known]]\nrun = \"x\"\n"));
         assert_eq!((wrong.code, wrong.last()), (2, "mishap: exit 2: the known failures cannot be read"));
         assert!(wrong.stderr.contains("wrong.toml: "), "{}", wrong.stderr);
+    }
+
+    /// One entry excuses the command, and none the rule that had no effect.
+    #[test]
+    fn what_is_known_is_marked_in_every_form_also_beside_what_is_new() {
+        let scratch = Scratch::new();
+        let entry = "[[known]]\nrun = \"get-opens-late\"\nkind = \"command\"\nexit = 3\nwhy = \"issue 12\"\n";
+        let known = scratch.file("known.toml", entry);
+        let (junit, json) = (scratch.path("mishap.xml"), scratch.path("verdict.json"));
+        let words = ["-p", "get-opens-late", "--known", &known, "--junit", text(&junit), "--verdict", text(&json)];
+        let ended = script(&words, "exit 3");
+        assert_eq!(ended.code, 3, "{}", ended.stderr);
+        let said =
+            ["  exit 3: known (issue 12): the command ended", "  exit 4: rule \"get-opens-late/hold-get\" never"];
+        assert!(said.iter().all(|said| ended.stderr.contains(said)), "{}", ended.stderr);
+        let row = ended.stderr.lines().find(|line| line.starts_with("    1  get-opens-late")).expect("it is a row");
+        assert!(row.ends_with("; known (issue 12): the command ended with status 3"), "{row}");
+        let reasons = &verdict(&json)["runs"][0]["reasons"];
+        assert_eq!((&reasons[0]["known"], &reasons[1]["known"]), (&"issue 12".into(), &Value::Null));
+        let xml = read(&junit);
+        let document = Document::parse(&xml).expect("it is well-formed");
+        let cases = document.descendants().filter(|node| node.has_tag_name("testcase"));
+        let became: Vec<_> = cases
+            .filter_map(|case| Some((case.attribute("name")?, case.first_element_child()?.tag_name().name())))
+            .collect();
+        assert_eq!(became, [("command", "skipped"), ("rule get-opens-late/hold-get", "failure")], "{xml}");
+    }
+
+    #[test]
+    fn a_command_that_is_not_there_is_not_known_and_shows_nothing_gone() {
+        let scratch = Scratch::new();
+        let run = |rest: &str, command: &[&str]| {
+            let entry = format!("[[known]]\nrun = \"no profile\"\nkind = \"command\"\n{rest}why = \"issue 12\"\n");
+            let known = scratch.file("known.toml", &entry);
+            Mishap::run(&[&["run", "-u", &url(), "--known", &known, "--"], command].concat())
+        };
+        let (none, told) = (&["no-such-command"][..], "(command, exit 1): no run tested enough to show it\n");
+        assert_eq!((run("", none).code, run("", &["false"]).code), (127, 0));
+        let ended = run("exit = 1\n", none);
+        assert!(ended.code == 127 && ended.stderr.contains(told), "{}", ended.stderr);
+        assert_eq!(run("exit = 1\n", &["true"]).code, 3, "it is gone");
+        let refused = run("exit = 0\n", &["true"]);
+        assert_eq!((refused.code, refused.last()), (2, "mishap: exit 2: the known failures cannot be read"));
+    }
+
+    /// A run by itself has it in its last line alone.
+    #[test]
+    fn the_only_reason_of_one_of_several_runs_is_in_its_verdict() {
+        let reasons = |words: &[&str]| script(words, "exit 3").stderr.matches("\n  exit 3: the command ended").count();
+        assert_eq!([reasons(&["--repeat", "2"]), reasons(&[])], [2, 0]);
     }
 
     // === One run for programs ===

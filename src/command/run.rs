@@ -297,6 +297,7 @@ fn judge(
         reports: Vec::new(),
         doubts: plan.loaded.doubts.clone(),
         fail_on: plan.args.fail_on.clone(),
+        among: plan.among.clone(),
         watched,
     };
     let told = kept.close(Some(Verdict::of(facts.clone()).line()));

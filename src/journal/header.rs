@@ -214,6 +214,9 @@ pub struct ReasonLine {
     pub why: String,
     /// Whether it fails the run (`--fail-on`).
     pub counts: bool,
+    /// Of one that counts: why it is known to fail (`--known`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub known: Option<String>,
 }
 
 /// How often a rule was selected, fired and was effective.

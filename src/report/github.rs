@@ -5,6 +5,7 @@
 
 use super::runs::{KnownState, Row, RowState, Runs};
 use super::table::why;
+use super::verdict::told;
 
 /// How many annotations of one kind GitHub shows of a step.
 const SHOWN: usize = 10;
@@ -29,7 +30,7 @@ pub fn annotations(runs: &Runs) -> String {
 
 fn error(row: &Row) -> String {
     let verdict = &row.ran.verdict;
-    let reasons = row.ran.counted().map(|reason| reason.why.clone());
+    let reasons = row.ran.counted().map(told);
     let again = row.ran.again.iter().map(|again| format!("again: {again}"));
     let text: Vec<String> = reasons.chain(again).collect();
     command(&format!("mishap {}: exit {}", row.title, verdict.exit), &text.join("\n"))

@@ -6,6 +6,7 @@
 use std::fmt::{self, Display, Write as _};
 
 use super::runs::{KnownState, Ran, Row, Runs};
+use super::verdict::told as in_words;
 use crate::journal::{ExpectationLine, ExpectationState, Header, Line, ReasonLine, RuleLine, VerdictLine};
 
 /// A suite: a run, or the list of known failures.
@@ -104,21 +105,21 @@ fn cases(row: &Row) -> Vec<Case> {
     let mut rest: Vec<&ReasonLine> = verdict.reasons.iter().collect();
     let mut cases = Vec::new();
     if !row.ran.header.command.is_empty() {
-        cases.push(case("command".to_owned(), &take(&mut rest, |reason| reason.kind == "command"), row));
+        cases.push(case("command".to_owned(), &take(&mut rest, |reason| reason.kind == "command")));
     }
     for rule in &verdict.rules {
         let is_own = |it: &ReasonLine| it.about.as_ref() == Some(&rule.name) && it.kind != "expectation";
         let own = take(&mut rest, is_own);
-        cases.push(of_rule(rule, case(format!("rule {}", rule.name), &own, row)));
+        cases.push(of_rule(rule, case(format!("rule {}", rule.name), &own)));
     }
     for it in &verdict.expectations {
         let own = take(&mut rest, |reason| reason.about.as_ref() == Some(&it.name));
-        cases.push(of_expectation(it, case(format!("expectation {}", it.name), &own, row)));
+        cases.push(of_expectation(it, case(format!("expectation {}", it.name), &own)));
     }
     while let Some(first) = rest.first().copied() {
         let alike = take(&mut rest, |reason| (&reason.kind, &reason.about) == (&first.kind, &first.about));
         let name = first.about.iter().fold(first.kind.clone(), |kind, about| format!("{kind} {about}"));
-        cases.push(case(name, &alike, row));
+        cases.push(case(name, &alike));
     }
     cases
 }
@@ -142,21 +143,21 @@ fn of_expectation(it: &ExpectationLine, case: Case) -> Case {
     if idle { Case { became: Became::Skipped(it.why.clone()), ..case } } else { case }
 }
 
-fn case(name: String, reasons: &[&ReasonLine], row: &Row) -> Case {
-    let words = |counted: bool| {
-        let own = reasons.iter().filter(|reason| reason.counts == counted);
-        own.map(|reason| reason.why.as_str()).collect::<Vec<_>>()
+/// Red for what is new; what is known beside it is in the text.
+fn case(name: String, reasons: &[&ReasonLine]) -> Case {
+    let words = |of: fn(&ReasonLine) -> bool, between: &str| {
+        reasons.iter().filter(|reason| of(reason)).map(|reason| in_words(reason)).collect::<Vec<_>>().join(between)
     };
-    let (counted, away) = (words(true), words(false));
-    let became = match (counted.first(), &row.known, away.first()) {
-        (None, _, None) => Became::Passed,
-        (None, _, Some(_)) => Became::Skipped(format!("not counted: {}", away.join("; "))),
-        (Some(_), Some(known), _) => Became::Skipped(format!("known ({known}): {}", counted.join("; "))),
-        (Some(first), None, _) => {
-            let kind = reasons.first().map(|reason| reason.kind.clone()).unwrap_or_default();
-            let red = Words { first: (*first).to_owned(), all: counted.join("\n"), kind };
-            if red.kind == "mishap" { Became::Error(red) } else { Became::Failed(red) }
-        }
+    let new = reasons.iter().find(|reason| reason.counts && reason.known.is_none());
+    let became = if let Some(ReasonLine { kind, why, .. }) = new {
+        let red = Words { first: why.clone(), all: words(|reason| reason.counts, "\n"), kind: kind.clone() };
+        if red.kind == "mishap" { Became::Error(red) } else { Became::Failed(red) }
+    } else if reasons.iter().any(|reason| reason.counts) {
+        Became::Skipped(words(|reason| reason.counts, "; "))
+    } else if reasons.is_empty() {
+        Became::Passed
+    } else {
+        Became::Skipped(format!("not counted: {}", words(|_| true, "; ")))
     };
     Case { name, became }
 }
@@ -165,7 +166,7 @@ fn known(runs: &Runs) -> Suite<'static> {
     let cases = runs.known.iter().map(|line| {
         let became = match line.state {
             KnownState::Failed => Became::Passed,
-            KnownState::NoRun => Became::Skipped(line.words()),
+            KnownState::NoRun | KnownState::Untested => Became::Skipped(line.words()),
             KnownState::Gone => {
                 Became::Failed(Words { kind: "known".to_owned(), first: line.words(), all: line.words() })
             }

@@ -11,7 +11,7 @@ use super::verdict::Status;
 use super::words::count;
 use crate::journal::{Header, ReasonLine, SCHEMA, VerdictLine};
 
-pub use known::{Known, KnownLine, KnownState, parse};
+pub use known::{KnownLine, KnownState};
 
 /// A run and what it amounted to.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
@@ -117,7 +117,7 @@ impl Ran {
     pub fn unjudged(header: Header, exit: u8, why: &str) -> Self {
         // A shell's statuses for a command that is not there or cannot be executed.
         let kind = if matches!(exit, 126 | 127) { "command" } else { "mishap" }.to_owned();
-        let reason = ReasonLine { kind, exit, about: None, why: why.to_owned(), counts: true };
+        let reason = ReasonLine { kind, exit, about: None, why: why.to_owned(), counts: true, known: None };
         let verdict = VerdictLine { exit, why: why.to_owned(), reasons: vec![reason], ..VerdictLine::default() };
         Self { header, verdict, ..Self::default() }
     }

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::runs::{KnownState, Row, RowState, Runs};
+use super::verdict::told;
 
 /// Writes the table.
 #[must_use]
@@ -26,13 +27,17 @@ pub fn table(runs: &Runs) -> String {
     text
 }
 
-/// Why a run ended so, in a line, and whether that is known.
+/// Why a run ended so, in a line, and whether that is known; what is new stands before what is known.
 #[must_use]
 pub fn why(row: &Row) -> String {
     let why = &row.ran.verdict.why;
     match (row.state, &row.known) {
         (RowState::Known, Some(known)) => format!("known: {known}: {why}"),
-        _ => why.clone(),
+        _ if row.ran.counted().all(|reason| reason.known.is_none()) => why.clone(),
+        _ => {
+            let (known, new): (Vec<_>, Vec<_>) = row.ran.counted().partition(|reason| reason.known.is_some());
+            new.into_iter().chain(known).map(told).collect::<Vec<_>>().join("; ")
+        }
     }
 }
 
@@ -40,6 +45,7 @@ pub fn why(row: &Row) -> String {
 mod tests {
     use super::*;
     use crate::report::runs::tests::{failed, known, passed, several};
+    use crate::report::verdict::Known;
 
     #[test]
     fn a_run_is_a_line_and_one_that_failed_has_the_command_that_repeats_it() {
@@ -51,8 +57,19 @@ mishap: 2 of 2 runs
     1  get-opens-first     7     0  every rule was effective
     2  late                7     9  known: it is known: command failed
   again 2: mishap run -p late
-  known failure none (exit 4): no run of that name was done
+  known failure none (exit 4): no run of that name was done; there were: get-opens-first; late
 ";
         assert_eq!(table(&runs), expected);
+    }
+
+    #[test]
+    fn what_is_new_beside_what_is_known_is_said_first() {
+        let (name, mut ran) = failed("late", "command", 9);
+        let new = failed("", "hang", 5).1.verdict.reasons;
+        ran.verdict.reasons.extend(new);
+        let line = |known: &[Known]| why(&several(&[(name.clone(), ran.clone())], known).rows[0]);
+        assert_eq!(line(&[known("late", 9)]), "hang failed; known (it is known): command failed");
+        assert_eq!(line(&[known("late", 9), known("late", 5)]), "known: it is known: command failed");
+        assert_eq!(line(&[]), "command failed");
     }
 }

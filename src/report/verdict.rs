@@ -7,6 +7,7 @@ mod era;
 mod expectations;
 mod gates;
 mod hung;
+mod known;
 mod missed;
 mod reason;
 mod remarks;
@@ -18,13 +19,14 @@ use std::fmt;
 
 use super::words::{count, span};
 use crate::engine::record::{GateEntry, Opened, RuleTally, Summary};
-use crate::journal::{RuleLine, VerdictLine};
+use crate::journal::{ReasonLine, RuleLine, VerdictLine};
 use crate::monitor::Watched;
 use crate::profile::{Doubt, Scale};
 pub use expectations::line as expectation;
 
 pub use gates::gate_words;
 use gates::{gate_groups, held};
+pub use known::{Known, hides, marked, told};
 pub use reason::{FailOn, Kind, Reason};
 
 /// What a verdict is made from.
@@ -56,6 +58,8 @@ pub struct Facts {
     pub doubts: Vec<Doubt>,
     /// Which kinds of reasons fail the run.
     pub fail_on: FailOn,
+    /// Of one of several runs: its known failures; `None`: it is by itself.
+    pub among: Option<Vec<Known>>,
     /// What became of the client's requests, and what the monitors found; `None`: the run was not watched.
     pub watched: Option<Watched>,
 }
@@ -139,7 +143,7 @@ impl Verdict {
     #[must_use]
     pub fn line(&self) -> VerdictLine {
         let Status { code, why } = self.exit();
-        let reasons = self.reasons.iter().map(|reason| reason.line(&self.facts.fail_on)).collect();
+        let reasons = self.reasons.iter().map(|reason| self.reason_line(reason)).collect();
         let summary = &self.facts.summary;
         let gates = gate_groups(&summary.gates, &summary.methods);
         let effects = effects::lines(summary);
@@ -172,15 +176,19 @@ impl Verdict {
         self.reasons.iter().filter(|reason| reason.kind != Kind::Notice || self.facts.fail_on.counts(reason.kind))
     }
 
-    /// All reasons, unless there is one only and the last line of the run says it.
+    fn reason_line(&self, reason: &Reason) -> ReasonLine {
+        marked(reason.line(&self.facts.fail_on), self.facts.among.as_deref().unwrap_or_default())
+    }
+
+    /// All reasons, unless there is one only and the next line says it: the last of a run by itself.
     fn write_reasons(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let counts = |reason: &Reason| self.facts.fail_on.counts(reason.kind);
-        if self.told().count() == 1 && self.told().all(counts) {
+        let lines: Vec<ReasonLine> = self.told().map(|reason| self.reason_line(reason)).collect();
+        if self.facts.among.is_none() && matches!(lines.as_slice(), [only] if only.counts) {
             return Ok(());
         }
-        self.told().try_for_each(|reason| match counts(reason) {
-            true => writeln!(f, "  exit {}: {}", reason.code, reason.why),
-            false => writeln!(f, "  not counted ({}): {}", reason.kind.word(), reason.why),
+        lines.iter().try_for_each(|line| match line.counts {
+            true => writeln!(f, "  exit {}: {}", line.exit, told(line)),
+            false => writeln!(f, "  not counted ({}): {}", line.kind, line.why),
         })
     }
 

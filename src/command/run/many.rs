@@ -15,8 +15,9 @@ use super::{end, failure, once};
 use crate::cli::RunArgs;
 use crate::command::Exit;
 use crate::journal::Header;
-use crate::report::runs::{Known, Ran, Row, RowState, Runs, parse};
+use crate::report::runs::{Ran, Row, RowState, Runs};
 use crate::report::table::table;
+use crate::report::verdict::Known;
 use rows::{Asked, rows};
 
 /// Whether more than one plain run is asked for.
@@ -45,13 +46,13 @@ pub(super) fn run(args: &RunArgs, out: &mut dyn Write, err: &mut dyn Write) -> i
         Ok(files) => files,
         Err(why) => return Ok(Exit::because(failure(args), why)),
     };
-    let runs = all(&rows, out, err)?.excused(&known);
+    let runs = all(&rows, &known, out, err)?.excused(&known);
     write!(err, "{}", table(&runs))?;
     end(files, &runs, failure(args), err)
 }
 
 /// One after the other, to the last or to a signal.
-fn all(rows: &[Asked], out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Runs> {
+fn all(rows: &[Asked], known: &[Known], out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Runs> {
     let interrupts = Interrupts::listen()?;
     let mut runs = Runs { asked: Some(rows.len()), ..Runs::default() };
     for row in rows {
@@ -62,7 +63,9 @@ fn all(rows: &[Asked], out: &mut dyn Write, err: &mut dyn Write) -> io::Result<R
         writeln!(err, "mishap: run {} of {}: {}", row.number, rows.len(), row.title)?;
         // What there is to say of the profiles has been said.
         let ran = match Plan::of(&row.args, &mut io::sink())? {
-            Ok(plan) => once(&plan, &interrupts, out, err)?,
+            Ok(plan) => {
+                once(&Plan { among: Some(Known::of(known, &row.name, &row.title)), ..plan }, &interrupts, out, err)?
+            }
             Err(exit) => Ran::unjudged(Header::default(), exit.code, &exit.why.unwrap_or_default()),
         };
         runs.rows.push(row.became(ran));
@@ -101,5 +104,5 @@ fn named(row: &Asked, exit: Exit) -> Exit {
 fn known(path: &Path) -> Result<Vec<Known>, String> {
     let wrong = |why: String| format!("--known {}: {why}", path.display());
     let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
-    parse(&text).map_err(wrong)
+    Known::parse(&text).map_err(wrong)
 }

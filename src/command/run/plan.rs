@@ -15,7 +15,7 @@ use crate::journal::{Header, VerdictLine};
 use crate::profile::{self, Loaded, Scale, Use};
 use crate::proxy::{HostPolicy, Upstream};
 use crate::report::runs::Ran;
-use crate::report::verdict::FailOn;
+use crate::report::verdict::{FailOn, Known};
 use crate::report::words::{count, shell};
 
 /// Where a server started here is expected when `-u` does not say.
@@ -36,6 +36,8 @@ pub(super) struct Plan<'a> {
     pub(super) reports: Reports<'a>,
     /// What to type to repeat the run.
     pub(super) again: String,
+    /// Of one of several runs: its known failures.
+    pub(super) among: Option<Vec<Known>>,
 }
 
 impl<'a> Plan<'a> {
@@ -61,7 +63,7 @@ impl<'a> Plan<'a> {
         let (upstream, others) = (upstreams.remove(0), upstreams);
         let seed = args.seed.unwrap_or_else(drawn);
         let (reports, again) = (Reports::of(args), again(args, seed));
-        Ok(Ok(Self { args, upstream, others, serve, loaded, seed, reports, again }))
+        Ok(Ok(Self { args, upstream, others, serve, loaded, seed, reports, again, among: None }))
     }
 
     /// Whether what crosses is recorded and watched. Whoever asks for nothing gets the fastest: all just passes.

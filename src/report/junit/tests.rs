@@ -4,6 +4,7 @@ use roxmltree::{Document, Node};
 
 use super::*;
 use crate::report::runs::tests::{failed, known, passed, several};
+use crate::report::verdict::{Kind, Known};
 
 fn find<'a, 'd>(document: &'a Document<'d>, tag: &str, name: &str) -> Node<'a, 'd> {
     let named = |node: &Node<'_, '_>| node.has_tag_name(tag) && node.attribute("name") == Some(name);
@@ -21,7 +22,7 @@ fn rule(name: &str, effective: u64, optional: bool) -> RuleLine {
 
 fn about(kind: &str, rule: &str, counts: bool) -> ReasonLine {
     let (kind, about, why) = (kind.to_owned(), Some(rule.to_owned()), format!("{kind} of {rule}"));
-    ReasonLine { kind, exit: 4, about, why, counts }
+    ReasonLine { kind, exit: 4, about, why, counts, known: None }
 }
 
 #[test]
@@ -91,6 +92,31 @@ fn what_does_not_count_or_is_known_is_skipped_and_what_mishap_could_not_do_is_an
     assert_eq!(inside("mishap"), ("error".to_owned(), "mishap failed".to_owned()));
     assert_eq!(inside("c (exit 9)").0, "failure");
     assert_eq!(numbers_of(document.root_element()), [5, 1, 1, 2]);
+}
+
+/// The control stands beside it: without the second entry what is not excused is red.
+#[test]
+fn what_is_known_is_skipped_although_something_new_is_beside_it() {
+    let (name, mut ran) = failed("a", "command", 9);
+    ran.header.command = vec!["npm".to_owned()];
+    ran.verdict.rules = vec![rule("p/a", 1, false)];
+    ran.verdict.reasons.extend([about("gate", "p/a", true), about("rule", "p/a", true), about("hang", "p/b", true)]);
+    let inside = |known: &[Known]| {
+        let text = junit(&several(&[(name.clone(), ran.clone())], known));
+        let document = Document::parse(&text).expect("it is well-formed");
+        ["command", "rule p/a", "hang p/b"].map(|case| {
+            let node = find(&document, "testcase", case).first_element_child().expect("it did not pass");
+            format!("{}: {}", node.tag_name().name(), node.text().or(node.attribute("message")).unwrap_or_default())
+        })
+    };
+    let command = "skipped: known (it is known): command failed";
+    assert_eq!(inside(&[]), ["failure: command failed", "failure: gate of p/a\nrule of p/a", "failure: hang of p/b"]);
+    assert_eq!(inside(&[known("a", 9)]), [command, "failure: gate of p/a\nrule of p/a", "failure: hang of p/b"]);
+    let hang = Known { kind: Some(Kind::Rule), exit: None, ..known("a", 0) };
+    assert_eq!(
+        inside(&[known("a", 9), hang]),
+        [command, "failure: gate of p/a\nknown (it is known): rule of p/a", "failure: hang of p/b"]
+    );
 }
 
 #[test]

@@ -1,8 +1,7 @@
 //! Made-up runs and what they amount to together.
 
 use super::*;
-use crate::report::runs::known::parse;
-use crate::report::verdict::Kind;
+use crate::report::verdict::{Kind, Known};
 
 /// A run: its name, and what it amounted to.
 pub(crate) type Made = (String, Ran);
@@ -22,7 +21,7 @@ pub(crate) fn failed(name: &str, kind: &str, exit: u8) -> Made {
 }
 
 fn reason(kind: &str, exit: u8) -> ReasonLine {
-    ReasonLine { kind: kind.to_owned(), exit, about: None, why: format!("{kind} failed"), counts: true }
+    ReasonLine { kind: kind.to_owned(), exit, about: None, why: format!("{kind} failed"), counts: true, known: None }
 }
 
 /// An entry that excuses an exit status.
@@ -109,23 +108,46 @@ fn a_known_failure_that_is_gone_is_red_and_one_without_a_run_is_told() {
 #[test]
 fn what_mishap_could_not_do_is_never_known_and_says_nothing_of_what_is() {
     let runs = several(&[failed("a", "mishap", 125)], &[known("a", 125)]);
-    assert_eq!((runs.exit().code, runs.known[0].state), (125, KnownState::NoRun));
+    assert_eq!((runs.exit().code, runs.known[0].state), (125, KnownState::Untested));
+}
+
+/// Each beside a run that did test something, which shows that the failure is gone.
+#[test]
+fn a_run_that_tested_nothing_shows_nothing_gone() {
+    let what = |made: &[Made], entry: Known| several(made, &[entry]).known[0].state;
+    let of = |kind| Known { kind: Some(kind), exit: None, ..known("a", 0) };
+    for (kind, exit) in [("rule", 4), ("vacuous", 4), ("mishap", 125), ("command", 126), ("command", 127)] {
+        for entry in [of(Kind::Expectation), of(Kind::Finding), known("a", 1), of(Kind::Command)] {
+            assert_eq!(what(&[failed("a", kind, exit)], entry.clone()), KnownState::Untested, "{kind} {exit}");
+            assert_eq!(what(&[failed("a", kind, exit), passed("a")], entry), KnownState::Gone, "{kind} {exit}");
+        }
+    }
+    assert_eq!(what(&[failed("a", "command", 1)], of(Kind::Finding)), KnownState::Gone);
+    assert_eq!(what(&[failed("a", "rule", 4)], of(Kind::Rule)), KnownState::Failed);
+    let (name, mut away) = failed("a", "rule", 4);
+    (away.verdict.exit, away.verdict.reasons[0].counts) = (0, false);
+    assert_eq!(what(&[(name, away)], of(Kind::Finding)), KnownState::Untested, "chosen away, it is still so");
 }
 
 #[test]
-fn the_file_says_what_is_wrong_with_it() {
-    let text = "[[known]]\nrun = \"a,n=1\"\nkind = \"command\"\nexit = 1\nwhy = \"#12\"\n";
-    let entry = Known { run: "a,n=1".to_owned(), kind: Some(Kind::Command), exit: Some(1), why: "#12".to_owned() };
-    assert_eq!(parse(text), Ok(vec![entry]));
-    assert_eq!(parse("# nothing\n"), Ok(Vec::new()));
-    let wrong = |text: &str| parse(text).expect_err("it is wrong");
-    assert!(wrong(&text.replace("exit", "exti")).contains("line 4"));
-    assert!(wrong(&text.replace("command", "commando")).contains("commando"));
-    assert!(wrong(&text.replace("command", "mishap")).contains("never a known failure"));
-    assert!(wrong(&text.replace("exit = 1", "exit = 0")).contains("0 is no failure"));
-    assert!(wrong("[[known]]\nrun = \"a\"\nwhy = \"b\"\n").contains("neither `kind` nor `exit`"));
-    assert!(wrong("[[known]]\nrun = \"a\"\nexit = 1\n").contains("why"));
-    assert!(wrong("[[knwon]]\n").contains("knwon"));
+fn that_a_command_could_not_be_started_is_excused_only_by_its_status() {
+    let command = Known { kind: Some(Kind::Command), exit: None, ..known("a", 0) };
+    for status in [126, 127] {
+        assert_eq!(exit(&[failed("a", "command", status)], std::slice::from_ref(&command)).0, status);
+        let named = Known { exit: Some(status), ..command.clone() };
+        assert_eq!(exit(&[failed("a", "command", status)], &[named]).0, 0);
+    }
+    assert_eq!(exit(&[failed("a", "command", 1)], &[command]).0, 0);
+}
+
+#[test]
+fn an_entry_that_names_no_run_is_told_with_the_names_that_there_were() {
+    let words = |number: usize| {
+        let rows: Vec<Made> = (0..number).flat_map(|n| [passed(&format!("p{n}")), passed(&format!("p{n}"))]).collect();
+        several(&rows, &[known("p", 9)]).known[0].words()
+    };
+    assert_eq!(words(2), "known failure p (exit 9): no run of that name was done; there were: p0; p1");
+    assert!(words(12).ends_with("; p11") && words(14).ends_with("; p11; and 2 more"), "{}", words(14));
 }
 
 // === The object of --verdict ===
@@ -138,7 +160,10 @@ fn one_run_is_an_object_and_several_are_its_runs() {
     assert_eq!((one["exit"].as_u64(), one["reasons"][0]["kind"].as_str()), (Some(4), Some("rule")));
     let all = read(&several(&[failed("x", "rule", 4), passed("y")], &[known("x", 4)]));
     assert_eq!((all["exit"].as_u64(), all["runs"][0]["exit"].as_u64()), (Some(0), Some(4)));
-    assert_eq!(all["runs"][0]["state"], "known");
+    assert_eq!(
+        (&all["runs"][0]["state"], &all["runs"][0]["reasons"][0]["known"]),
+        (&"known".into(), &"it is known".into())
+    );
     assert_eq!((&all["runs"][1]["row"], &all["known"][0]["state"]), (&2.into(), &"failed".into()));
 }
 

@@ -61,7 +61,7 @@ impl Reason {
     /// A reason of this kind, with the exit status that belongs to it.
     #[must_use]
     pub fn of(kind: Kind, about: &str, why: impl Into<String>) -> Self {
-        Self { kind, code: kind.code(), about: Some(about.to_owned()), why: why.into() }
+        Self { kind, code: kind.fixed().unwrap_or(1), about: Some(about.to_owned()), why: why.into() }
     }
 
     /// The command's own status.
@@ -77,7 +77,7 @@ impl Reason {
     /// The reason as a journal's line has it.
     pub(super) fn line(&self, fail_on: &FailOn) -> ReasonLine {
         let Self { kind, code, about, why } = self.clone();
-        ReasonLine { kind: kind.word().to_owned(), exit: code, about, why, counts: fail_on.counts(kind) }
+        ReasonLine { kind: kind.word().to_owned(), exit: code, about, why, counts: fail_on.counts(kind), known: None }
     }
 }
 
@@ -98,13 +98,14 @@ impl Kind {
         }
     }
 
-    /// The exit status (README.md, "The verdict and the exit status"). That of a command is its own.
-    fn code(self) -> u8 {
+    /// The exit status that all of this kind have (README.md, "The verdict and the exit status"). That of a command is its own, and
+    /// ours depends on whether there is one.
+    pub(super) fn fixed(self) -> Option<u8> {
         match self {
-            Self::Command | Self::Mishap => 1,
-            Self::Expectation | Self::Finding | Self::Notice => 3,
-            Self::Rule | Self::Vacuous => 4,
-            Self::Gate | Self::Hang => 5,
+            Self::Command | Self::Mishap => None,
+            Self::Expectation | Self::Finding | Self::Notice => Some(3),
+            Self::Rule | Self::Vacuous => Some(4),
+            Self::Gate | Self::Hang => Some(5),
         }
     }
 }

@@ -150,6 +150,19 @@ fn every_reason_is_on_the_screen_and_the_last_line_says_that_there_are_more() {
 }
 
 #[test]
+fn the_only_reason_of_one_of_several_runs_is_on_its_screen_and_whether_it_is_known() {
+    let entry = Known { run: "a".to_owned(), kind: Some(Kind::Command), exit: None, why: "issue 12".to_owned() };
+    let reasons = |among: Option<Vec<Known>>| {
+        let facts = Facts { command: Some(CommandEnd::Exited(3)), among, ..run(&[rule("p/a", [1, 1, 1])], &[]) };
+        let screen = Verdict::of(facts).to_string();
+        screen.lines().filter(|line| line.starts_with("  exit ")).map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(reasons(None), [""; 0]);
+    assert_eq!(reasons(Some(Vec::new())), ["  exit 3: the command ended with status 3"]);
+    assert_eq!(reasons(Some(vec![entry])), ["  exit 3: known (issue 12): the command ended with status 3"]);
+}
+
+#[test]
 fn what_is_chosen_away_is_listed_and_does_not_fail_the_run() {
     let with = |fail_on: &str, command| Facts {
         command: Some(CommandEnd::Exited(command)),
