@@ -67,14 +67,13 @@ impl Engine {
                 exchange.request_body = bytes.clone();
                 rpc::peek(bytes)
             }
-            RequestBody::BeyondPeek(cap) => {
-                let target = redacted_target(&exchange.request.target);
-                self.note(now, format!("{target}: a request beyond {cap} bytes is matched by its head only"));
-                Vec::new()
-            }
+            RequestBody::BeyondPeek(_) => Vec::new(),
         };
         self.identify(&mut exchange, messages, body);
         self.exchanges.insert(id, exchange);
+        if let RequestBody::BeyondPeek(cap) = body {
+            self.beyond_peek(now, id, *cap);
+        }
         self.number(now, id, At::Request);
         self.map_event_id(id);
         let seq = self.next_seq();
@@ -88,6 +87,18 @@ impl Engine {
         let body = self.mapped_request(id);
         self.arrive(now, LaneId::Up(id), Out::Forward(body), point);
         self.stirred_on(now, conn);
+    }
+
+    /// A request is too large to be looked into (rule R38). Where there are rules or expectations the verdict says so.
+    fn beyond_peek(&mut self, now: Moment, id: ExchangeId, cap: u64) {
+        let target =
+            self.exchanges.get(&id).map(|exchange| redacted_target(&exchange.request.target)).unwrap_or_default();
+        let what = format!("{target}: a request beyond {cap} bytes is matched by its head only");
+        if self.plan.rules.is_empty() && self.plan.expected.is_empty() {
+            return self.note(now, what);
+        }
+        let key = self.key_of(id);
+        self.remark(now, key, what + ": no rule and no expectation sees what is in it");
     }
 
     pub(super) fn head(&mut self, now: Moment, id: ExchangeId, head: AnswerHead) {

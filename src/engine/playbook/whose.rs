@@ -307,3 +307,16 @@ fn a_note_about_a_large_request_hides_its_query_too() {
     let text = format!("{commands:?}");
     assert!(text.contains("a request beyond 1 bytes") && !text.contains("S3CRET"), "{text}");
 }
+
+#[test]
+fn a_request_too_large_to_look_into_is_in_the_verdict_where_a_rule_might_have_looked() {
+    let remarks = |rules| {
+        let mut play = Play::new(rules);
+        play.sends("a", "POST", &[], "");
+        play.engine.on(play.now, Event::Request { exchange: play.id("a"), body: RequestBody::BeyondPeek(1) });
+        play.engine.summary().remarks.into_iter().map(|remark| remark.what).collect::<Vec<_>>()
+    };
+    assert_eq!(remarks(vec![]), Vec::<String>::new());
+    let [told] = &remarks(vec![rule("r", message("notification"), hold(after(5)))])[..] else { panic!("one remark") };
+    assert!(told.ends_with("is matched by its head only: no rule and no expectation sees what is in it"), "{told}");
+}
