@@ -24,7 +24,7 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
     };
     scaled(number, *scale)
         .map(Duration::from_nanos)
-        .ok_or_else(|| "write a number and one of us, ms, s, m, h, such as \"250ms\"".to_owned())
+        .ok_or_else(|| "write a number of digits below 5000000h, such as \"250ms\"".to_owned())
 }
 
 /// `"8KiB"`; units B KiB MiB.
@@ -43,8 +43,13 @@ pub(super) fn size(text: &str) -> Result<u64, String> {
 
 /// `"10KiB/s"`, in bytes a second.
 pub(super) fn rate(text: &str) -> Result<u64, String> {
-    let per_second = text.strip_suffix("/s").ok_or_else(|| format!("write \"{text}/s\""))?;
-    size(per_second)
+    let example = || "write a size a second, for example \"10KiB/s\"".to_owned();
+    match text.strip_suffix("/s") {
+        Some(size_each) => size(size_each).map_err(|_| example()),
+        // What is said next must be what is taken then.
+        None if size(text).is_ok() => Err(format!("write \"{text}/s\"")),
+        None => Err(example()),
+    }
 }
 
 /// `">=2"`, `"<=2"`, `">2"`, `"<2"`.
@@ -141,6 +146,11 @@ mod tests {
         assert_eq!(size("8kb"), Err("write \"8KiB\"".to_owned()));
         assert_eq!(rate("10KiB/s"), Ok(10240));
         assert_eq!(rate("10KiB"), Err("write \"10KiB/s\"".to_owned()));
+        for wrong in ["fast", "10MiB/m", "10KB/s"] {
+            assert_eq!(rate(wrong), Err("write a size a second, for example \"10KiB/s\"".to_owned()));
+        }
+        let long = duration("99999999999h").expect_err("it does not fit");
+        assert!(long.contains("below 5000000h"), "{long}");
     }
 
     #[test]
