@@ -1,7 +1,7 @@
 //! The mailbox of one exchange: what the engine has commanded for it and nobody has carried out yet.
 //!
 //! Whoever owns the exchange's legs at the moment (its service future, the answer's body, an orphan) takes from it and is
-//! woken by it. It holds no socket.
+//! woken by it. It holds no socket. The one rule it keeps: the two legs may have two owners, and each command wakes both.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -44,7 +44,10 @@ struct State {
     parted: bool,
     /// The server's leg was ended by command: what it shows from now on is our own doing.
     severed: bool,
+    /// Of the owner of the client's leg, and of the server's while they are one.
     waker: Option<Waker>,
+    /// Of the owner of a server's leg that goes on by itself.
+    orphan: Option<Waker>,
     /// How many more bytes of the request's body may leave, piece by piece.
     sends: VecDeque<(usize, UnitId)>,
     /// Of the connection that sends it.
@@ -121,13 +124,12 @@ impl Exchange {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Puts a command in and wakes the owner.
+    /// Puts a command in and wakes the owners.
     fn put(&self, change: impl FnOnce(&mut State)) {
         let mut state = self.state();
         change(&mut state);
-        if let Some(waker) = state.waker.take() {
-            waker.wake();
-        }
+        let (owner, orphan) = (state.waker.take(), state.orphan.take());
+        owner.into_iter().chain(orphan).for_each(Waker::wake);
     }
 
     // --- commands
@@ -179,7 +181,8 @@ impl Exchange {
     pub(crate) fn decide(&self, unit: UnitId, fate: Fate) {
         self.put(|state| match fate {
             Fate::Close | Fate::Reset => state.severed = true,
-            Fate::Drain(_) | Fate::Keep(_) => state.fate = Some((unit, fate)),
+            // Nothing more of it is kept, so that nothing keeps it from being read.
+            Fate::Drain(_) | Fate::Keep(_) => (state.fate, state.paused) = (Some((unit, fate)), false),
         });
     }
 
@@ -187,7 +190,12 @@ impl Exchange {
 
     /// Registers the owner; it is woken by the next command.
     pub(crate) fn watch(&self, waker: &Waker) {
-        self.state().watch(waker);
+        watch(&mut self.state().waker, waker);
+    }
+
+    /// The same for the owner of a server's leg that goes on by itself: the client's may still be waited for.
+    pub(crate) fn watch_as_orphan(&self, waker: &Waker) {
+        watch(&mut self.state().orphan, waker);
     }
 
     /// The owner is at work: what is commanded now need not wake it.
@@ -200,7 +208,7 @@ impl Exchange {
         let mut state = self.state();
         let idle = state.out.is_empty();
         if idle {
-            state.watch(waker);
+            watch(&mut state.waker, waker);
         }
         idle
     }
@@ -268,10 +276,12 @@ impl Exchange {
         self.state().parted
     }
 
-    /// Whether the server's leg is to be read on, if HTTP still has so many bytes for the client.
-    pub(crate) fn wants_more(&self, untaken: u64) -> bool {
+    /// Whether the server's leg is to be read on, if HTTP still has so many bytes for the client; `None`: of what is read
+    /// nothing goes there.
+    pub(crate) fn wants_more(&self, untaken: Option<u64>) -> bool {
         let state = self.state();
-        !state.paused && !state.severed && state.fate.is_none() && untaken + state.waiting as u64 <= WAITING_CAP
+        let full = untaken.is_some_and(|untaken| untaken + state.waiting as u64 > WAITING_CAP);
+        !state.paused && !state.severed && state.fate.is_none() && !full
     }
 
     /// Whether the server's leg is to live on without the client's.
@@ -288,12 +298,10 @@ impl Exchange {
     }
 }
 
-impl State {
-    fn watch(&mut self, waker: &Waker) {
-        match &mut self.waker {
-            Some(known) => known.clone_from(waker),
-            none => *none = Some(waker.clone()),
-        }
+fn watch(place: &mut Option<Waker>, waker: &Waker) {
+    match place {
+        Some(known) => known.clone_from(waker),
+        none => *none = Some(waker.clone()),
     }
 }
 

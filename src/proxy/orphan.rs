@@ -65,7 +65,7 @@ impl Orphan {
 
     /// Ready when the leg is over or to be closed.
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        self.exchange.watch(cx.waker());
+        self.exchange.watch_as_orphan(cx.waker());
         self.decide();
         if self.exchange.is_severed() || self.limit.as_mut().is_some_and(|limit| limit.as_mut().poll(cx).is_ready()) {
             return Poll::Ready(());
@@ -91,7 +91,7 @@ impl Orphan {
 
     fn read(&mut self, cx: &mut Context<'_>) {
         if !self.exchange.is_relayed() {
-            return pump::pump(&mut self.reading, &self.exchange, 0, cx);
+            return pump::pump(&mut self.reading, &self.exchange, None, cx);
         }
         // For the engine a relayed answer is over with its client: only the leg's close is reported.
         while self.reading.poll_read(cx).is_ready() {}

@@ -10,8 +10,9 @@ use super::headers;
 use super::reading::{Read, Reading};
 use crate::engine::event::{AnswerHead, Event};
 
-/// Reads until nothing more is there. `untaken`: what HTTP was handed for the client and has not written.
-pub(crate) fn pump(reading: &mut Reading, exchange: &Arc<Exchange>, untaken: u64, cx: &mut Context<'_>) {
+/// Reads until nothing more is there. `untaken`: what HTTP was handed for the client and has not written; `None`: of what
+/// is read nothing goes there.
+pub(crate) fn pump(reading: &mut Reading, exchange: &Arc<Exchange>, untaken: Option<u64>, cx: &mut Context<'_>) {
     let id = exchange.id;
     while exchange.wants_more(untaken) {
         let event = match reading.poll_read(cx) {

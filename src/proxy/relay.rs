@@ -108,7 +108,7 @@ impl ClientBody {
     fn pump(&mut self, cx: &mut Context<'_>, exchange: &Arc<Exchange>) {
         self.obey(exchange);
         if let Some(reading) = &mut self.reading {
-            pump::pump(reading, exchange, self.client.link.untaken(), cx);
+            pump::pump(reading, exchange, Some(self.client.link.untaken()), cx);
         }
         self.obey(exchange);
     }

@@ -211,3 +211,77 @@ fn a_later_rule_sees_the_answer_that_an_earlier_one_made() {
     assert_eq!((client.answer().status(), client.end()), (200, End::Fin));
     assert_eq!(scene.finish().status, 0);
 }
+
+const ANSWERED: &str =
+    "match = { at = \"request\", method = \"tools/call\" }\nrespond = { result = {}, forward = true }";
+
+/// What a later rule does to the answer that an earlier one made, while the server's leg is read on.
+const LATER: [&str; 8] = [
+    "at = \"head\", method = \"tools/call\" }\nhold = { until = { at = \"end\", method = \"ping\" }, limit = \"60s\" }",
+    "at = \"block\", method = \"tools/call\" }\nhold = { until = { at = \"end\", method = \"ping\" }, limit = \"60s\" }",
+    "at = \"end\", method = \"tools/call\" }\nhold = { until = { at = \"end\", method = \"ping\" }, limit = \"60s\" }",
+    "at = \"head\", method = \"tools/call\" }\nbuffer = { until = { at = \"end\", method = \"ping\" }, limit = \"60s\" }",
+    "at = \"head\", method = \"tools/call\" }\ndelay = \"100ms\"",
+    "at = \"end\", method = \"tools/call\" }\ndelay = \"100ms\"",
+    "at = \"head\", method = \"tools/call\" }\nthrottle = { rate = \"200B/s\", burst = \"10B\" }",
+    "at = \"head\", method = \"tools/call\" }\nreframe = { split = 10, gap = \"20ms\" }",
+];
+
+/// Two read at the same time: whoever writes the answer, and whoever drains the server's own.
+#[test]
+fn an_answer_that_a_later_rule_keeps_comes_all_the_same_while_the_servers_own_is_read_on() {
+    for later in LATER {
+        let scene = with(&format!("{ANSWERED}\n[[rule]]\nname = \"later\"\nmatch = {{ {later}"));
+        let (mut client, mut server) = scene.exchange(&call(1));
+        let body = answer(1);
+        server.send(json_head(body.len(), "") + &body);
+        scene.journalled("the end of the server's own answer", |line| {
+            crate::common::journal::crossed("s1/post:1/end#2")(line)
+        });
+        scene.ping(2);
+        let (head, body) = client.whole_answer();
+        let made = r#"{"jsonrpc":"2.0","id":1,"result":{}}"#;
+        assert_eq!((head.status(), String::from_utf8_lossy(&body).as_ref()), (200, made), "{later}");
+        let ended = scene.finish();
+        assert_eq!(ended.status, 0, "{later}: {}", ended.stderr);
+    }
+}
+
+#[test]
+fn the_end_of_a_made_answer_may_wait_while_the_server_sends_on() {
+    let scene = with(
+        "match = { at = \"head\", method = \"tools/call\" }\nrespond = { status = 500, body = \"x\", other-leg = \"drain\" }\n\
+         [[rule]]\nname = \"later\"\nmatch = { at = \"end\", method = \"tools/call\" }\nhold = { until = { at = \"end\", method = \
+         \"ping\" }, limit = \"60s\" }",
+    );
+    let (mut client, mut server) = scene.exchange(&call(1));
+    server.send(SSE_HEAD);
+    assert_eq!(client.answer().status(), 500);
+    server.send_chunk(event(&answer(1)));
+    server.send_last_chunk();
+    scene.journalled("the end of the server's own answer", |line| {
+        crate::common::journal::crossed("s1/post:1/end#2")(line)
+    });
+    scene.ping(2);
+    let ended = scene.finish();
+    assert_eq!(ended.status, 0, "{}", ended.stderr);
+    assert_eq!(ended.journal.point("s1/post:1/end#1").fate, PointFate::Passed);
+}
+
+/// More than may wait for a client is no reason not to read what goes to nobody.
+#[test]
+fn a_large_made_answer_does_not_keep_the_servers_own_from_being_read() {
+    let events = format!("{{ data = \"{}\" }}", "x".repeat(64 << 10));
+    let scene = with(&format!(
+        "match = {{ at = \"request\", method = \"tools/call\" }}\nrespond = {{ sse = [{}], forward = true }}",
+        vec![events; 128].join(", ")
+    ));
+    let (mut client, mut server) = scene.exchange(&call(1));
+    let body = answer(1);
+    server.send(json_head(body.len(), "") + &body);
+    scene.journalled("the end of the server's own answer", |line| {
+        crate::common::journal::crossed("s1/post:1/end#2")(line)
+    });
+    assert!(client.whole_answer().1.len() > 128 << 16);
+    assert_eq!(scene.finish().status, 0);
+}

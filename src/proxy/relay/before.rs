@@ -2,7 +2,7 @@
 
 use std::future::poll_fn;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::Poll;
 
 use http::{HeaderMap, Method, StatusCode, Version, header, response};
 
@@ -49,19 +49,21 @@ impl ClientBody {
     /// A rule answers first: the head of that answer.
     pub(crate) async fn head(&mut self) -> Result<AnswerHead, Head> {
         poll_fn(|cx| {
+            // Before anything is looked for: what comes in between wakes it.
+            self.exchange.iter().for_each(|exchange| exchange.watch(cx.waker()));
             // What a rule answers may end in a cut, which comes behind its head.
             if let Some(made) = self.exchange.as_ref().and_then(|exchange| exchange.take_made()) {
                 return Poll::Ready(Err(made));
             }
             // A cut comes before what the server's leg shows: one that was closed by command is no end of its own.
-            if self.poll_cut(cx) {
+            if self.poll_cut() {
                 return Poll::Pending;
             }
             match self.reading.as_mut().map(|reading| reading.poll_read(cx)) {
                 Some(Poll::Ready(Read::Head(head, source))) => return Poll::Ready(Ok((head, source))),
                 Some(Poll::Ready(Read::End(ending))) => {
                     self.ended_before_head(ending);
-                    self.poll_cut(cx);
+                    self.poll_cut();
                 }
                 Some(Poll::Ready(Read::Data(_)) | Poll::Pending) | None => {}
             }
@@ -71,9 +73,8 @@ impl ClientBody {
     }
 
     /// Does what the engine has decided about the legs. Returns whether the client's is cut.
-    fn poll_cut(&mut self, cx: &mut Context<'_>) -> bool {
+    fn poll_cut(&mut self) -> bool {
         let Some(exchange) = self.exchange.clone() else { return false };
-        exchange.watch(cx.waker());
         self.obey(&exchange);
         let cut = exchange.take_cut();
         let is_cut = cut.is_some();
@@ -102,7 +103,7 @@ impl ClientBody {
                 self.end(finish);
             }
             if self.relayed {
-                if let Some(reading) = self.reading.as_mut().filter(|_| exchange.wants_more(0)) {
+                if let Some(reading) = self.reading.as_mut().filter(|_| exchange.wants_more(Some(0))) {
                     reading.read_ahead(cx);
                 }
             } else {

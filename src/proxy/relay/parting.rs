@@ -62,7 +62,7 @@ impl ClientBody {
     fn part_engaged(&mut self, exchange: &Arc<Exchange>, complete: bool) {
         if complete {
             if let Some(reading) = &mut self.reading {
-                pump::pump(reading, exchange, 0, &mut Context::from_waker(Waker::noop()));
+                pump::pump(reading, exchange, Some(0), &mut Context::from_waker(Waker::noop()));
             }
             self.collect(exchange);
             if let Some(finish) = self.finish.take().filter(|finish| finish.ending != Ending::Eof) {
