@@ -19,12 +19,14 @@ impl Order {
     /// Finds the points that left after something that is drawn below their arrival, until there are no more.
     pub(super) fn of(points: &[&PointEntry]) -> Self {
         let mut apart = BTreeSet::new();
-        let mut leavings: BTreeSet<u64> = points.iter().filter(|p| made_here(p)).filter_map(|p| p.left_seq).collect();
+        let from_nowhere = points.iter().filter(|point| comes_from_nowhere(point));
+        let mut leavings: BTreeSet<u64> = from_nowhere.filter_map(|point| point.left_seq).collect();
         loop {
             let known = apart.len();
             for point in points.iter().filter(|point| !made_here(point)) {
                 let Some(left) = point.left_seq.or(point.by) else { continue };
-                let between = point.seq < left && leavings.range(point.seq + 1..left).next().is_some();
+                let arrives = point.maker.is_none() && point.seq < left;
+                let between = arrives && leavings.range(point.seq + 1..left).next().is_some();
                 if (was_held(point) || between) && apart.insert(point.seq) {
                     leavings.insert(left);
                 }
@@ -44,6 +46,11 @@ impl Order {
 /// Whether a point is an end that the proxy made, which arrived from nowhere.
 pub(super) fn made_here(point: &PointEntry) -> bool {
     point.point == "end" && point.ending.is_none()
+}
+
+/// Whether it never arrived: an end that the proxy made, or what a rule made. It is drawn where it left.
+pub(super) fn comes_from_nowhere(point: &PointEntry) -> bool {
+    made_here(point) || point.maker.is_some()
 }
 
 /// Whether an event other than its own arrival let a point go, or it left as something else than it came.

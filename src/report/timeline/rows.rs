@@ -6,7 +6,7 @@ use super::describe::{describe, marker, unbroken};
 use super::doing::{done, done_since, making};
 use super::labels::{Labels, exchange_of};
 use super::lanes::{Arrow, Mark, Row};
-use super::order::{Order, behind, made_here};
+use super::order::{Order, behind, comes_from_nowhere};
 use crate::engine::record::{
     DecisionEntry, Entry, ExpectationEntry, GateEntry, NoteEntry, Opened, PartyEntry, PointEntry, PointFate,
     SessionEntry,
@@ -86,7 +86,7 @@ impl<'a> Journal<'a> {
         }
         if !self.order.is_apart(point) {
             let mut row = self.arrival(point, mark(point), onward(point));
-            if let (true, Some(left), Some(seq)) = (made_here(point), point.left, point.left_seq) {
+            if let (true, Some(left), Some(seq)) = (comes_from_nowhere(point), point.left, point.left_seq) {
                 (row.at, row.seq) = (left, seq);
             }
             row.text.push_str(self.fate(point));
@@ -237,7 +237,7 @@ fn forward(point: &PointEntry) -> Arrow {
 
 /// An end that the proxy made came from nowhere, and so did what a rule made.
 fn arriving(point: &PointEntry) -> Arrow {
-    if made_here(point) || point.maker.is_some() { Arrow::None } else { forward(point) }
+    if comes_from_nowhere(point) { Arrow::None } else { forward(point) }
 }
 
 fn onward(point: &PointEntry) -> Arrow {

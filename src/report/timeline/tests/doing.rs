@@ -59,6 +59,27 @@ fn what_a_rule_made_comes_from_the_proxy_and_says_of_which_rule_and_what_it_is()
     assert_eq!(rows[2..8], expected, "{rows:#?}");
 }
 
+/// A block that arrived third and left fifth, behind what was added before it; and one that what was added follows.
+#[test]
+fn what_a_rule_made_is_drawn_where_it_left() {
+    let rows = |[made, block]: [u64; 2]| {
+        let mut story = Story::default();
+        story.point("s1/get:1/head#1", "get", |point| point.status = Some(200));
+        story.point("s1/get:1/block#1", "get", |point| {
+            (point.left_seq, point.left) = (Some(block), Some(block * 1_000));
+        });
+        story.point("s1/get:1/block#2", "get", |point| {
+            (point.left_seq, point.left, point.maker) = (Some(made), Some(made * 1_000), Some("p/noise".to_owned()));
+        });
+        story.fired("p/noise", "s1/get:1/head#1", "inject");
+        let drawn: Vec<String> = story.rows().iter().map(|row| row.chars().skip(32).collect()).collect();
+        drawn.into_iter().skip(1).filter(|row| row.contains('#')).collect::<Vec<_>>()
+    };
+    let before = ["│       │◀──────│  #1 block", "│◀──────+       │  #2 block", "│◀──────│       │  #1 block"];
+    assert_eq!(rows([4, 5]), before);
+    assert_eq!(rows([5, 4]), ["│◀──────│◀──────│  #1 block", "│◀──────+       │  #2 block"]);
+}
+
 #[test]
 fn what_is_kept_for_a_resume_says_so_and_the_resume_brings_it() {
     let mut story = Story::default();
