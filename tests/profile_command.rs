@@ -61,6 +61,21 @@ fn a_right_profile_is_told_back_in_words() {
     );
 }
 
+/// The cut alone, and beside a rule that answers the resumes; and one that says what is to become of the leg.
+#[test]
+fn what_becomes_of_the_servers_leg_is_told_as_it_is_where_resumes_are_answered() {
+    let told = |cut: &str, beside: &str| {
+        let answer = "match = { stream = \"post\", message = \"answer\" }";
+        let text = format!("version = 1\n[[rule]]\nname = \"lose\"\n{answer}\ncut = {cut}\n{beside}");
+        let told = checked(&[&file("spared.toml", &text)]).out;
+        told.lines().find_map(|line| line.split("; ").nth(1).map(str::to_owned)).unwrap_or(told)
+    };
+    let ids = "[[rule]]\nname = \"ids\"\nmatch = { stream = \"post\", at = \"head\" }\nresumable = {}\n";
+    assert_eq!(told("\"eof\"", ""), "the server's is closed");
+    assert_eq!(told("\"eof\"", ids), "the server's is closed (read on where ids answers its resumes)");
+    assert_eq!(told("{ ending = \"eof\", other-leg = \"close\" }", ids), "the server's is closed");
+}
+
 #[test]
 fn a_made_answer_is_told_with_its_headers() {
     let rule = |respond: &str| {

@@ -64,7 +64,7 @@ fn right(text: &str, loaded: &Loaded, recorded: Option<&[Line]>, out: &mut dyn W
     let hits = recorded.map(|lines| against::hits(lines, &loaded.rules));
     for rule in &loaded.rules {
         let name = rule.name.split_once('/').map_or(rule.name.as_str(), |(_, name)| name);
-        writeln!(out, "  {name}: {}", profile::explain(rule))?;
+        writeln!(out, "  {name}: {}", profile::explain(rule, &loaded.rules))?;
         if let Some(hits) = &hits {
             against::tell(rule, hits, out)?;
         }
