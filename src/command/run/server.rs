@@ -27,6 +27,9 @@ use crate::report::words::span;
 const PORTS: Range<u16> = 16_384..32_768;
 /// How soon a server that refused a connection is asked again.
 const AGAIN: Duration = Duration::from_millis(20);
+/// How much of its first answer is read, and how long that may go on: then whoever asked has seen enough.
+const ANSWER: u64 = 64 << 10;
+const WHOLE: Duration = Duration::from_secs(1);
 /// How many of its last lines are quoted when it dies.
 const QUOTED: usize = 5;
 /// How long its output may stay open after its end, when something that left its process group still holds it.
@@ -78,15 +81,17 @@ impl Server {
     /// Waits until it answers HTTP. Returns what kept it from that.
     pub(super) async fn ready(&mut self, upstream: &Upstream, limit: Duration) -> Result<(), String> {
         let clock = self.clock.clone();
-        tokio::select! {
+        let answer = tokio::select! {
             end = self.died() => Err(format!("{end} before it answered HTTP")),
-            () = answer(upstream, &clock) => Ok(()),
+            answer = answer(upstream, &clock) => Ok(answer),
             () = clock.after(limit) => {
                 let limit = span(u64::try_from(limit.as_micros()).unwrap_or(u64::MAX));
                 let said = self.output.said();
                 Err(format!("--serve: no HTTP answer at {upstream} within {limit}; does the server listen there? ({said})"))
             }
-        }
+        };
+        hear_out(answer?, &clock).await;
+        Ok(())
     }
 
     /// Waits until it ends by itself; returns how, with its last lines. Cancel safe.
@@ -134,22 +139,36 @@ fn how(status: ExitStatus) -> String {
     }
 }
 
-/// Asks until there is an answer.
-async fn answer(upstream: &Upstream, clock: &Clock) {
-    while ask(upstream).await.is_err() {
+/// Asks until there is an answer; returns what is still to be read of it.
+async fn answer(upstream: &Upstream, clock: &Clock) -> TcpStream {
+    loop {
+        if let Ok(answer) = ask(upstream).await {
+            return answer;
+        }
         clock.after(AGAIN).await;
     }
 }
 
+/// Reads an answer to its end, if it has one: whoever hangs up in the middle of it resets the connection, and a plain server
+/// writes a traceback about that.
+async fn hear_out(answer: TcpStream, clock: &Clock) {
+    let (mut rest, mut nowhere) = (answer.take(ANSWER), tokio::io::sink());
+    tokio::select! {
+        // A server that resets has heard what it wanted, too.
+        _ = tokio::io::copy(&mut rest, &mut nowhere) => {}
+        () = clock.after(WHOLE) => {}
+    }
+}
+
 /// Asks for `/` as JSON: any HTTP answer will do, and no MCP server opens an event stream for it.
-async fn ask(upstream: &Upstream) -> io::Result<()> {
+async fn ask(upstream: &Upstream) -> io::Result<TcpStream> {
     let mut stream = TcpStream::connect((upstream.host(), upstream.port())).await?;
     let host = upstream.authority();
     let request = format!("GET / HTTP/1.1\r\nHost: {host}\r\nAccept: application/json\r\nConnection: close\r\n\r\n");
     stream.write_all(request.as_bytes()).await?;
     let mut start = [0; 5];
     stream.read_exact(&mut start).await?;
-    if &start == b"HTTP/" { Ok(()) } else { Err(io::ErrorKind::InvalidData.into()) }
+    if &start == b"HTTP/" { Ok(stream) } else { Err(io::ErrorKind::InvalidData.into()) }
 }
 
 // === Output ===
@@ -198,7 +217,52 @@ fn keep(last: &mut VecDeque<String>, line: String) {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Read as _;
+    use std::net::Shutdown;
+
     use super::*;
+
+    /// A plain server: it answers in one piece, ends its answer if it ever does, and sees how its client goes.
+    fn plain(ends: bool) -> (Upstream, std::thread::JoinHandle<io::Result<usize>>) {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port is free");
+        let url = format!("http://{}/", listener.local_addr().expect("it is bound"));
+        let served = std::thread::spawn(move || {
+            let (mut client, _) = listener.accept()?;
+            let mut asked = Vec::new();
+            while !asked.ends_with(b"\r\n\r\n") {
+                let mut byte = [0];
+                client.read_exact(&mut byte)?;
+                asked.push(byte[0]);
+            }
+            client.write_all(b"HTTP/1.1 404 Not Found\r\n\r\nnothing here")?;
+            if ends {
+                client.shutdown(Shutdown::Write)?;
+            }
+            client.read(&mut [0])
+        });
+        (url.parse().expect("it is a URL"), served)
+    }
+
+    #[tokio::test]
+    async fn a_server_that_is_asked_whether_it_is_ready_sees_its_client_go_in_peace() {
+        let (upstream, served) = plain(true);
+        let answer = ask(&upstream).await.expect("it answers");
+        hear_out(answer, &Clock::tokio()).await;
+        assert_eq!(served.join().expect("it ends").expect("no reset"), 0);
+        let (upstream, served) = plain(false);
+        drop(ask(&upstream).await.expect("it answers"));
+        let reset = served.join().expect("it ends").expect_err("whoever goes in the middle of it resets");
+        assert_eq!(reset.kind(), io::ErrorKind::ConnectionReset);
+    }
+
+    #[tokio::test]
+    async fn an_answer_without_an_end_is_not_heard_out() {
+        let (upstream, served) = plain(false);
+        let answer = ask(&upstream).await.expect("it answers");
+        tokio::time::pause();
+        hear_out(answer, &Clock::tokio()).await;
+        assert_eq!(served.join().expect("it ends").expect("all that it said was read"), 0);
+    }
 
     #[test]
     fn of_a_stack_the_line_with_the_error_is_kept_and_no_blank_one() {
