@@ -86,7 +86,8 @@ Exit status, the first that applies:
   1    could not run (125 with a command)
   2    usage or profile
   3    an expectation failed, or a monitor found what fails a run (docs/monitors.md)
-  4    a rule never had an effect, a hold waited for what was not under way, or an expectation was never asked
+  4    a rule never had an effect, a hold waited for what was not under way, an expectation was never asked, or
+       nothing that the command did crossed the proxy
   5    a request was open at the end, its client still there; or a hold reached its limit with what it waits for
        under way
   0    all done, every rule effective, every expectation met
@@ -316,6 +317,15 @@ impl Cli {
             let advice = "write -- before the command that is to run behind the proxy".into();
             error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![advice]));
         }
+        let nowhere = |error: &&mut clap::Error| match error.get(ContextKind::InvalidArg) {
+            Some(ContextValue::Strings(lacking)) => lacking.iter().any(|name| name.starts_with("--upstream")),
+            _ => false,
+        };
+        let missing = |error: &&mut clap::Error| error.kind() == ErrorKind::MissingRequiredArgument;
+        if let Some(error) = cli.as_mut().err().filter(missing).filter(nowhere) {
+            let advice = "write -u URL if the server runs, or let --serve 'CMD {port}' start it".into();
+            error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![advice]));
+        }
         // An empty variable in a script must not become a run in the foreground that never ends.
         match cli {
             Ok(Self { command: Command::Run(_) | Command::Watch(_), .. }) if dashes == Some(words.len() - 1) => {
@@ -405,6 +415,12 @@ mod tests {
     fn the_upstream_is_required_unless_the_server_is_started_here() {
         assert!(run(&[]).is_err());
         assert!(run(&["--serve", "s {port}"]).is_ok());
+        let refused = |words: &[&str]| Cli::read(words.iter().map(OsString::from)).expect_err("no URL").to_string();
+        let advice = "write -u URL if the server runs, or let --serve 'CMD {port}' start it";
+        for command in ["run", "watch"] {
+            assert!(refused(&["mishap", command, "--", "npm", "test"]).contains(advice));
+        }
+        assert!(!refused(&["mishap", "report"]).contains(advice), "that lacks something else");
     }
 
     #[test]

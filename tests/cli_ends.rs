@@ -222,7 +222,10 @@ mod tests {
     fn a_command_that_takes_too_long_is_ended_with_all_it_started() {
         let words = ["run", "-u", &url(), "--timeout", "300ms", "--", "sh", "-c", FAMILY];
         let ended = Mishap::run(&words);
-        assert_eq!((ended.code, ended.last()), (124, "mishap: exit 124: the command ran for longer than 300 ms"));
+        assert_eq!(
+            (ended.code, ended.last()),
+            (124, "mishap: exit 124: the command ran for longer than 300 ms (and 1 more)")
+        );
         assert!(ended.stderr.contains("mishap: verdict\n"), "{}", ended.stderr);
     }
 
@@ -236,7 +239,7 @@ mod tests {
     #[test]
     fn one_that_ends_in_time_is_not() {
         let ended = Mishap::run(&["run", "-u", &url(), "--timeout", "5m", "--", "sh", "-c", "exit 7"]);
-        assert_eq!(ended.last(), "mishap: exit 7: the command ended with status 7");
+        assert_eq!(ended.last(), "mishap: exit 7: the command ended with status 7 (and 1 more)");
     }
 
     // === Nobody reads ===

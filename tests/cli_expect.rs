@@ -95,7 +95,7 @@ mod tests {
         let journal = scratch.file("run.ndjson", "");
         let ended = posted(&["-p", &profile, "--journal", &journal, "--expect", "resume-id"], &[CALL]);
         let why = "expectation \"mine/again\" failed: expected at least 1 request (method tools/call); saw none after head of POST \
-                   tools/call id 1 (and 1 more, above)";
+                   tools/call id 1 (and 1 more)";
         assert_ends(&ended, 3, why);
         assert!(
             ended.stderr.contains("\n  exit 4: expectation \"expect/resume-id\" was never asked: "),

@@ -126,7 +126,8 @@ mod tests {
             "--",
             "true",
         ]);
-        assert_eq!(ended.last(), format!("mishap: exit 125: report {nowhere}: No such file or directory (os error 2)"));
+        let why = format!("mishap: exit 125: report {nowhere}: No such file or directory (os error 2) (and 1 more)");
+        assert_eq!(ended.last(), why, "that nothing crossed is the other");
         let pipe = Mishap::run(&[
             "run",
             "-u",
@@ -173,5 +174,23 @@ mod tests {
         assert!(text.ends_with("\n1 difference: 1 only before, 0 only behind\n"), "{text}");
         let other = Mishap::run(&["report", &path("before"), "--beside", &path("behind"), "-o", "two.html"]);
         assert_eq!((other.code, other.last().starts_with("mishap: exit 2: --beside draws text")), (2, true));
+    }
+
+    /// As `run --report` has it; the form may also be named.
+    #[test]
+    fn a_name_that_does_not_say_what_is_to_be_in_it_is_refused() {
+        let scratch = Scratch::new();
+        let path = |name: &str| scratch.path(name).display().to_string();
+        played(&["--journal", &path("run.ndjson")]);
+        let refused = Mishap::run(&["report", &path("run.ndjson"), "-o", &path("run.pdf")]);
+        assert_eq!(refused.code, 2);
+        assert!(
+            refused.last().contains("run.pdf: its name must say what is to be in it: .txt, "),
+            "{}",
+            refused.stderr
+        );
+        assert!(!scratch.path("run.pdf").exists());
+        assert_eq!(report(&[&path("run.ndjson"), "-o", &path("run.pdf"), "--format", "text"]), "");
+        assert!(scratch.path("run.pdf").exists());
     }
 }

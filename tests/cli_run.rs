@@ -206,7 +206,7 @@ mod tests {
         let checked = Mishap::run(&["check", &copy]);
         assert_eq!((checked.code, &*checked.stderr), (0, ""), "{}", checked.stdout);
         let ended = Mishap::run(&["run", "-u", &url(), "-p", &copy, "--", "true"]);
-        assert!(ended.last().contains("rule \"copy/hold-call\" never fired"), "{}", ended.stderr);
+        assert!(ended.stderr.contains("rule \"copy/hold-call\" never fired"), "{}", ended.stderr);
         assert_eq!(Mishap::run(&["check", "no-such-profile"]).code, 2);
     }
 

@@ -85,12 +85,39 @@ mod tests {
 
     #[test]
     fn a_run_without_traffic_is_not_green_if_it_had_a_rule() {
-        let (ended, scratch) = Run::holding("10s").ended();
+        let (ended, _) = Run::holding("10s").ended();
+        let never = "rule \"mine/late\" never fired: nothing crossed the proxy: does the client use its URL?";
+        assert_ends(&ended, 4, never);
+    }
+
+    #[test]
+    fn a_rule_that_nothing_matched_says_where_to_see_what_crossed() {
+        let run = Run::holding("10s");
+        let _call = run.call();
+        let (ended, scratch) = run.ended();
         assert_eq!(ended.code, 4);
-        let journal = scratch.path("run.ndjson");
-        let look = format!("see what crossed with mishap report {}", journal.display());
-        let never = format!("rule \"mine/late\" never fired: nothing that crossed matched it; {look}");
+        let look = format!("see what crossed with mishap report {}", scratch.path("run.ndjson").display());
+        let never = format!("rule \"mine/late\" never fired: nothing that crossed matched it; {look} (and 1 more)");
         assert!(ended.last().ends_with(&never), "{}", ended.stderr);
+    }
+
+    /// The client that forgot the URL, and the same that did not.
+    #[test]
+    fn a_command_that_went_past_the_proxy_tested_nothing() {
+        let url = format!("http://{}/mcp", Upstream::listen().address());
+        let through = |profile: &[&str], script: &str| {
+            let mishap = env!("CARGO_BIN_EXE_mishap");
+            Mishap::run(&[&["run", "-u", &url], profile, &["--", "sh", "-c", script, mishap, "{url}"]].concat())
+        };
+        let transparent = ["-p", "transparent"];
+        let past = through(&transparent, "true");
+        assert_ends(&past, 4, "nothing crossed the proxy: does the command use {url} or MISHAP_URL?");
+        assert!(past.stderr.contains("\n  no rules, and nothing crossed the proxy\n"), "{}", past.stderr);
+        // Nobody listens there, so that the proxy answers and the client fails.
+        let ask = "\"$0\" demo client \"$1\" get-late || true";
+        let crossed = through(&transparent, ask);
+        assert_ends(&crossed, 0, "all done, no rules");
+        assert_ends(&through(&[], "true"), 0, "all done, no rules");
     }
 
     #[test]
@@ -163,11 +190,7 @@ mod tests {
         assert_eq!(ended.code, 5);
         let hang = "rule \"mine/late\": its hold reached the limit (";
         assert!(ended.last().contains(hang), "{}", ended.stderr);
-        assert!(
-            ended.last().ends_with("while what it waits for was still under way (and 1 more, above)"),
-            "{}",
-            ended.stderr
-        );
+        assert!(ended.last().ends_with("while what it waits for was still under way (and 1 more)"), "{}", ended.stderr);
         assert!(ended.stderr.contains("\n  exit 5: tools/call id 7 has no answer: open "), "{}", ended.stderr);
     }
 
@@ -192,8 +215,9 @@ mod tests {
         let never = "rule \"get-opens-late/hold-get\" never fired";
         assert_eq!(with(&[], "true").code, 4);
         assert_eq!(with(&["--fail-on", "rule"], "true").code, 4);
+        assert_eq!(with(&["--fail-on", "vacuous"], "true").code, 4);
         let ended = with(&["--fail-on", "gate,hang"], "true");
-        assert_ends(&ended, 0, "nothing that counts went wrong (1 reason that does not, above)");
+        assert_ends(&ended, 0, "nothing that counts went wrong (2 reasons that do not)");
         assert!(ended.stderr.contains(&format!("\n  not counted (rule): {never}")), "{}", ended.stderr);
         assert!(ended.stderr.contains(" --fail-on gate,hang -- sh -c true\n"), "{}", ended.stderr);
         assert_ends(&with(&["--fail-on", "none"], "exit 3"), 3, "the command ended with status 3");
@@ -206,7 +230,7 @@ mod tests {
     fn a_command_that_fails_comes_before_a_rule_that_never_fired_and_both_are_listed() {
         let url = format!("http://{}/mcp", Upstream::listen().address());
         let ended = Mishap::run(&["run", "-u", &url, "-p", "get-opens-late", "--", "sh", "-c", "exit 3"]);
-        assert_ends(&ended, 3, "the command ended with status 3 (and 1 more, above)");
+        assert_ends(&ended, 3, "the command ended with status 3 (and 2 more)");
         assert!(ended.stderr.contains("\n  exit 4: rule \"get-opens-late/hold-get\" never fired"), "{}", ended.stderr);
     }
 }

@@ -51,6 +51,7 @@ impl Engine {
             match self.truth(cond, addition.rule, &addition.point, now) {
                 Truth::Since(_, cause) => {
                     self.remove_timer(addition.timer.take());
+                    self.came_true(addition.rule, &cause);
                     let by = self.by(&cause);
                     self.add(now, by, addition);
                 }

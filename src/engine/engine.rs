@@ -229,6 +229,7 @@ impl Engine {
         Summary {
             rules: self.notebook.tallies.clone(),
             missed: self.missed(),
+            unmet: self.unmet(),
             gates: self.notebook.gates.iter().cloned().collect(),
             effects: self.notebook.effects.clone(),
             more_effects: self.notebook.more_effects,

@@ -123,7 +123,7 @@ impl Engine {
     /// A wait is over because what was waited for has come.
     fn opened(&mut self, now: Moment, wait: &Wait, parcel: &mut Parcel, cause: &Cause) {
         self.clear_timer(wait);
-        self.silence_acted(cause);
+        self.came_true(wait.rule, cause);
         let by = self.by(cause);
         let Some((_, point)) = parcel.points.first_mut() else { return };
         point.by = by;
@@ -227,7 +227,7 @@ impl Engine {
             let Some(cond) = &plan.rules[cut.rule].gate else { return false };
             match self.truth(cond, cut.rule, &cut.point, now) {
                 Truth::Since(_, cause) => {
-                    self.silence_acted(&cause);
+                    self.came_true(cut.rule, &cause);
                     true
                 }
                 Truth::From(at) => {

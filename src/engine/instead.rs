@@ -26,6 +26,7 @@ impl Engine {
         match self.truth(cond, rule, &point, now) {
             Truth::Since(_, cause) => {
                 let words = self.words(&cause);
+                self.notebook.came_true[rule] = true;
                 self.close_gate(now, rule, &point, Opened::Already(words));
                 parcel.cuts.push(CutPlan { rule, later: false });
             }

@@ -45,6 +45,8 @@ pub(super) struct Notebook {
     pub(super) effective: Vec<Bounded<u64, ()>>,
     /// What each rule lacked where it did not fire.
     pub(super) missed: Vec<Missed>,
+    /// Whether what each rule waits for has ever come.
+    pub(super) came_true: Vec<bool>,
     /// One for each silence of the plan.
     pub(super) silences: Vec<SilenceTally>,
     pub(super) gates: VecDeque<GateEntry>,
@@ -77,6 +79,7 @@ impl Notebook {
             tallies: plan.rules.iter().map(tally).collect(),
             effective: plan.rules.iter().map(|_| Bounded::new(FIRINGS)).collect(),
             missed: plan.rules.iter().map(|armed| Missed::of(&armed.rule)).collect(),
+            came_true: vec![false; plan.rules.len()],
             gates: VecDeque::new(),
             effects: Vec::new(),
             more_effects: 0,

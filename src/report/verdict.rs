@@ -2,6 +2,7 @@
 //!
 //! The one rule: a run that tested nothing is not green. Every reason is listed; the first that counts is the exit status.
 
+mod crossed;
 mod effects;
 mod era;
 mod expectations;
@@ -115,7 +116,7 @@ impl Verdict {
         let Some(first) = counted.next() else { return Status { code: 0, why: self.green() } };
         let why = match counted.count() {
             0 => first.why.clone(),
-            more => format!("{} (and {more} more, above)", first.why),
+            more => format!("{} (and {more} more)", first.why),
         };
         Status { code: first.code, why }
     }
@@ -124,8 +125,8 @@ impl Verdict {
     fn green(&self) -> String {
         match self.told().count() {
             0 => self.all_well().to_owned(),
-            1 => "nothing that counts went wrong (1 reason that does not, above)".to_owned(),
-            more => format!("nothing that counts went wrong ({more} reasons that do not, above)"),
+            1 => "nothing that counts went wrong (1 reason that does not)".to_owned(),
+            more => format!("nothing that counts went wrong ({more} reasons that do not)"),
         }
     }
 
@@ -220,7 +221,10 @@ impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let summary = &self.facts.summary;
         writeln!(f, "mishap: verdict")?;
-        write_rules(f, &summary.rules)?;
+        match crossed::nothing(&self.facts) {
+            Some(_) if summary.rules.is_empty() => writeln!(f, "  no rules, and nothing crossed the proxy")?,
+            _ => write_rules(f, &summary.rules)?,
+        }
         if summary.rules.is_empty() && self.facts.watched.is_none() {
             writeln!(f, "  not watched; add a profile, --journal, or use mishap watch")?;
         }
@@ -270,7 +274,8 @@ fn write_rules(f: &mut fmt::Formatter<'_>, rules: &[RuleTally]) -> fmt::Result {
 
 /// In order of weight: the command's own, ours, then by number (a stable sort keeps the written order of the rules).
 fn reasons(facts: &Facts) -> Vec<Reason> {
-    let mut found: Vec<Reason> = facts.summary.rules.iter().filter_map(|rule| ineffective(rule, facts)).collect();
+    let mut found: Vec<Reason> = crossed::reason(facts).into_iter().collect();
+    found.extend(facts.summary.rules.iter().filter_map(|rule| ineffective(rule, facts)));
     found.extend(gates_that_failed(&facts.summary));
     found.extend(expectations::reasons(&facts.summary));
     found.extend(facts.watched.iter().flat_map(watched::reasons));
@@ -304,7 +309,10 @@ fn ineffective(rule: &RuleTally, facts: &Facts) -> Option<Reason> {
         return Some(Reason::of(Kind::Rule, &rule.name, why));
     }
     let why = match (rule.matched, rule.fired) {
-        (0, _) => format!("never fired: nothing that crossed matched it; {}", look(facts.recorded.as_deref())),
+        (0, _) => match crossed::nothing(facts) {
+            Some(why) => format!("never fired: {why}"),
+            None => format!("never fired: nothing that crossed matched it; {}", look(facts.recorded.as_deref())),
+        },
         (matched, 0) => {
             let lacked = facts.summary.missed.iter().find(|missed| missed.rule == rule.name).map(missed::lacked);
             let lacked = lacked.map(|lacked| format!("; {lacked}")).unwrap_or_default();
@@ -312,7 +320,9 @@ fn ineffective(rule: &RuleTally, facts: &Facts) -> Option<Reason> {
         }
         (_, fired) => {
             let own: Vec<_> = gates.iter().filter(|gate| gate.rule == rule.name).collect();
-            fruitless(&own).unwrap_or_else(|| format!("changed nothing, although it fired {}", count(fired, "time")))
+            let lacked = || missed::never_came(&rule.name, &facts.summary);
+            let nothing = || format!("changed nothing, although it fired {}{}", count(fired, "time"), lacked());
+            fruitless(&own).unwrap_or_else(nothing)
         }
     };
     Some(Reason::of(Kind::Rule, &rule.name, format!("rule \"{}\" {why}", rule.name)))

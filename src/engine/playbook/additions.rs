@@ -196,6 +196,19 @@ fn what_is_awaited_is_dropped_with_its_stream() {
 }
 
 #[test]
+fn a_when_that_never_came_is_told_and_one_that_did_is_not() {
+    let unmet = |cond: Condition| {
+        let mut play = Play::new(vec![when(cond, None)]);
+        play.calls("a", 1).streams("a").waits(50).data("a", &answer(1)).ends("a").finishes();
+        play.engine.summary().unmet.pop().map(|unmet| unmet.silence)
+    };
+    let silence = |time| Condition::Idle { time, plus: None };
+    assert_eq!((unmet(after(50)), unmet(after(51))), (None, Some(None)));
+    let (shorter, longer) = (Duration::from_millis(50), Duration::from_millis(51));
+    assert_eq!((unmet(silence(shorter)), unmet(silence(longer))), (None, Some(Some(longer))));
+}
+
+#[test]
 fn a_heartbeat_comes_after_each_silence() {
     let silence = Condition::Idle { time: Duration::from_secs(1), plus: None };
     let mut play = Play::new(vec![when(silence, None)]);

@@ -4,6 +4,7 @@ use super::super::condition::{Condition, Time};
 use super::super::event::{Ending, Fate};
 use super::super::fault::Fault;
 use super::super::fault::cut::{Cut, Place};
+use super::super::missed::Unmet;
 use super::super::record::Opened;
 use super::super::rule::Rule;
 use super::super::selector::{At, Selector};
@@ -30,6 +31,17 @@ fn a_stream_is_cut_after_so_long_without_a_byte_and_not_before() {
     assert_eq!((play.of("g").ending, play.of("g").server), (Some(Ending::Eof), Some(Fate::Close)));
     assert_eq!(play.counts("idle"), (1, 1, 1));
     assert!(play.engine.timers.is_empty());
+}
+
+#[test]
+fn a_silence_that_never_came_is_told_and_one_that_did_is_not() {
+    let after = |time| {
+        let mut play = Play::new(vec![timer()]);
+        play.gets("g").streams("g").waits(time).finishes();
+        play.engine.summary().unmet.pop()
+    };
+    assert_eq!(after(59), Some(Unmet { rule: "idle".to_owned(), silence: Some(ms(60)) }));
+    assert_eq!(after(60), None);
 }
 
 #[test]

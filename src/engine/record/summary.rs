@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use super::{ExpectationTally, GateEntry};
 use crate::engine::effects::Effect;
 use crate::engine::era::{Era, Eras};
-use crate::engine::missed::Missed;
+use crate::engine::missed::{Missed, Unmet};
 
 /// What a run amounts to, as far as the engine knows.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -16,6 +16,8 @@ pub struct Summary {
     pub rules: Vec<RuleTally>,
     /// What those lacked that selected points and never fired.
     pub missed: Vec<Missed>,
+    /// Those that fired, and whose `when` never came true.
+    pub unmet: Vec<Unmet>,
     /// One for each gate that was closed at least once, in order of its end.
     pub gates: Vec<GateEntry>,
     /// What rules did to the wire, in the order in which it happened; the first ten thousand.

@@ -1,8 +1,11 @@
-//! What a rule lacked that selected points and never fired, in words: its switches, its numbers, its chance.
+//! What a rule lacked that selected points and never fired, in words: its switches, its numbers, its chance; or that fired, and
+//! waited for what never came.
 //!
 //! The one rule: what is said was counted; a guess is worse than nothing.
 
+use crate::engine::language::words::show_duration;
 use crate::engine::missed::Missed;
+use crate::engine::record::Summary;
 use crate::engine::trigger::{Scope, Trigger};
 use crate::report::words::ordinal;
 
@@ -23,6 +26,15 @@ pub(super) fn lacked(missed: &Missed) -> String {
         (0, 0) => uncounted(missed, ""),
         _ => uncounted(missed, " while it was switched on"),
     }
+}
+
+/// `: its silence of 60s never came`; nothing of a rule that acted on what it waits for, or waits for nothing.
+pub(super) fn never_came(rule: &str, summary: &Summary) -> String {
+    let unmet = summary.unmet.iter().find(|unmet| unmet.rule == rule);
+    unmet.map_or_else(String::new, |unmet| match unmet.silence {
+        Some(time) => format!(": its silence of {} never came", show_duration(time)),
+        None => ": its `when` never came true".to_owned(),
+    })
 }
 
 /// What its numbers or its chance left out.

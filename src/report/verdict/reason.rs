@@ -39,7 +39,7 @@ pub enum Kind {
     Notice,
     /// A rule never had an effect.
     Rule,
-    /// A gate or an expectation had nothing that it could be about.
+    /// A gate or an expectation had nothing that it could be about; or nothing crossed the proxy.
     Vacuous,
     /// A hold reached its limit with what it waits for under way.
     Gate,
@@ -61,7 +61,12 @@ impl Reason {
     /// A reason of this kind, with the exit status that belongs to it.
     #[must_use]
     pub fn of(kind: Kind, about: &str, why: impl Into<String>) -> Self {
-        Self { kind, code: kind.fixed().unwrap_or(1), about: Some(about.to_owned()), why: why.into() }
+        Self { about: Some(about.to_owned()), ..Self::of_run(kind, why) }
+    }
+
+    /// A reason that is about nothing but the run.
+    pub(super) fn of_run(kind: Kind, why: impl Into<String>) -> Self {
+        Self { kind, code: kind.fixed().unwrap_or(1), about: None, why: why.into() }
     }
 
     /// The command's own status.

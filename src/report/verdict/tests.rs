@@ -1,7 +1,9 @@
 //! Made-up runs and the exit status each must have.
 
+use std::time::Duration;
+
 use super::*;
-use crate::engine::missed::Missed;
+use crate::engine::missed::{Missed, Unmet};
 use crate::engine::trigger::Trigger;
 
 fn rule(name: &str, [matched, fired, effective]: [u64; 3]) -> RuleTally {
@@ -103,6 +105,57 @@ fn a_rule_that_nothing_matched_is_looked_for_in_the_journal_that_there_is() {
 }
 
 #[test]
+fn a_rule_that_fired_and_did_nothing_says_what_never_came() {
+    let with = |unmet: Vec<Unmet>| {
+        let mut facts = run(&[rule("p/a", [2, 2, 0])], &[]);
+        facts.summary.unmet = unmet;
+        why(facts)
+    };
+    let unmet = |rule: &str, silence| vec![Unmet { rule: rule.to_owned(), silence }];
+    let nothing = "4: rule \"p/a\" changed nothing, although it fired 2 times";
+    let silence = Some(Duration::from_millis(1_500));
+    assert_eq!(with(unmet("p/a", silence)), format!("{nothing}: its silence of 1500ms never came"));
+    assert_eq!(with(unmet("p/a", None)), format!("{nothing}: its `when` never came true"));
+    assert_eq!(with(unmet("p/b", silence)), nothing);
+}
+
+/// What nobody counted is not said to be nothing, and what met a rule was something.
+#[test]
+fn a_run_that_nothing_crossed_is_not_green_behind_a_command_and_says_what_to_look_at() {
+    let with = |exchanges, command, rules: &[RuleTally]| {
+        let mut facts = Facts { command, watched: Some(Watched::default()), ..run(rules, &[]) };
+        facts.summary.exchanges = exchanges;
+        facts
+    };
+    let done = Some(CommandEnd::Exited(0));
+    let empty = "nothing crossed the proxy: does the command use {url} or MISHAP_URL?";
+    let lone = Verdict::of(with(0, done, &[]));
+    assert_eq!(why(with(0, done, &[])), format!("4: {empty}"));
+    assert_eq!((lone.reasons()[0].kind, lone.reasons()[0].about.as_deref()), (Kind::Vacuous, None));
+    assert!(lone.to_string().contains("\n  no rules, and nothing crossed the proxy\n"), "{lone}");
+    assert_eq!(why(with(1, done, &[])), "0: all done, no rules");
+    assert_eq!(why(Facts { watched: None, ..with(0, done, &[]) }), "0: all done, no rules");
+    assert_eq!(why(with(0, done, &[rule("p/at-connect", [1, 1, 1])])), "0: every rule was effective");
+    assert_eq!(why(with(0, Some(CommandEnd::Exited(9)), &[])), "9: the command ended with status 9 (and 1 more)");
+    assert_eq!(why(with(0, Some(CommandEnd::Unknown), &[])), "0: all done, no rules");
+    let ruled = with(0, done, &[rule("p/a", [0, 0, 0])]);
+    assert_eq!(why(ruled.clone()), format!("4: {empty} (and 1 more)"));
+    assert_eq!(Verdict::of(ruled).reasons()[1].why, format!("rule \"p/a\" never fired: {empty}"));
+}
+
+#[test]
+fn in_the_foreground_nothing_may_cross_unless_a_rule_was_to_act() {
+    let with = |rules: &[RuleTally]| {
+        let mut facts = Facts { watched: Some(Watched::default()), ..run(rules, &[]) };
+        facts.summary.exchanges = 0;
+        why(facts)
+    };
+    assert_eq!(with(&[]), "0: all done, no rules");
+    let never = "4: rule \"p/a\" never fired: nothing crossed the proxy: does the client use its URL?";
+    assert_eq!(with(&[rule("p/a", [0, 0, 0])]), never);
+}
+
+#[test]
 fn an_optional_rule_may_stay_without_effect_but_not_hang() {
     let optional = RuleTally { optional: true, ..rule("p/a", [0, 0, 0]) };
     assert_eq!(codes(run(std::slice::from_ref(&optional), &[])), [0_u8; 0]);
@@ -138,10 +191,10 @@ fn of_several_reasons_the_command_comes_first_then_ours_then_the_lowest() {
 }
 
 #[test]
-fn every_reason_is_on_the_screen_and_the_last_line_says_that_there_are_more() {
+fn every_reason_is_on_the_screen_and_the_last_line_says_that_there_are_more_and_not_where() {
     let facts = Facts { command: Some(CommandEnd::Exited(3)), ..run(&[rule("p/a", [0, 0, 0])], &[]) };
     let verdict = Verdict::of(facts);
-    assert_eq!(verdict.exit().why, "the command ended with status 3 (and 1 more, above)");
+    assert_eq!(verdict.exit().why, "the command ended with status 3 (and 1 more)");
     let screen = verdict.to_string();
     assert!(
         screen.contains("\n  exit 3: the command ended with status 3\n  exit 4: rule \"p/a\" never fired"),
@@ -172,7 +225,7 @@ fn what_is_chosen_away_is_listed_and_does_not_fail_the_run() {
     let last = |facts: Facts| why(facts).split(' ').take(4).collect::<Vec<_>>().join(" ");
     assert_eq!(last(with("rule,gate", 0)), "4: rule \"p/a\" never");
     assert_eq!(last(with("gate", 0)), "5: rule \"p/b\": its");
-    assert_eq!(why(with("none", 0)), "0: nothing that counts went wrong (2 reasons that do not, above)");
+    assert_eq!(why(with("none", 0)), "0: nothing that counts went wrong (2 reasons that do not)");
     assert_eq!(why(with("none", 9)), "9: the command ended with status 9");
     let verdict = Verdict::of(with("gate", 0));
     let screen = verdict.to_string();
