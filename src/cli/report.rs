@@ -22,7 +22,7 @@ pub struct ReportArgs {
     /// other did not is marked. Exchanges are joined by trace context (`traceparent`), else by session, method and id.
     #[arg(long, value_name = "JOURNAL")]
     pub beside: Option<PathBuf>,
-    /// What to write. Without it the end of -o's name says it (.txt, .mmd, .md, .html, .har, .json, .xml), else it is text.
+    /// What to write. Without it the end of -o's name says it (.txt, .mmd, .md, .html, .har, .json, .xml); on stdout it is text.
     #[arg(short, long, value_name = "FORMAT", value_enum)]
     pub format: Option<Format>,
     /// Write to this file instead of stdout.

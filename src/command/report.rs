@@ -10,7 +10,7 @@ use crate::report::beside::beside;
 use crate::report::format::Format;
 
 /// Writes the report to `out` or to the file that was named; 1 if a journal cannot be read or that file not written, 2 if two
-/// journals are to be in a form for one.
+/// journals are to be in a form for one, or nothing says which form it is to be.
 ///
 /// # Errors
 ///
@@ -29,7 +29,11 @@ pub fn run(args: &ReportArgs, out: &mut dyn Write) -> io::Result<Exit> {
 
 fn made(args: &ReportArgs) -> Result<String, Exit> {
     let named = args.output.as_deref();
-    let format = args.format.or_else(|| named.and_then(Format::of)).unwrap_or(Format::Text);
+    let format = match (args.format, named) {
+        (Some(format), _) => format,
+        (None, Some(path)) => Format::of(path).ok_or_else(|| unknown(path))?,
+        (None, None) => Format::Text,
+    };
     if args.beside.is_some() && format != Format::Text {
         return Err(Exit::because(
             2,
@@ -42,6 +46,13 @@ fn made(args: &ReportArgs) -> Result<String, Exit> {
         (None, Some(path)) => Ok(format.write_to(path, &lines)),
         (None, None) => Ok(format.write(&lines)),
     }
+}
+
+/// A name that does not say what is to be in the file: what would be read as one thing must not be another.
+fn unknown(path: &Path) -> Exit {
+    let name = path.display();
+    let why = format!("-o {name}: its name must say what is to be in it: {}; or name the --format", Format::ENDS);
+    Exit::because(2, why)
 }
 
 fn read(path: &Path) -> Result<Vec<Line>, Exit> {
