@@ -257,9 +257,21 @@ impl Engine {
         let points = &mut decided.own.parcel.points;
         points.extend(before.map(|point| (0, point)));
         points.sort_by_key(|(_, point)| point.seq);
+        let (lane, answerer) = (decided.own.lane, self.answerer(decided.own.lane));
         for made in decided.all() {
-            self.stand(now, made);
+            // In place of a head a rule has answered: what was to follow that head does not follow another.
+            if made.lane == lane && self.answerer(lane) != answerer {
+                self.discard(now, &made.parcel, PointFate::Cut);
+            } else {
+                self.stand(now, made);
+            }
         }
+    }
+
+    /// The rule that has answered the exchange of a queue.
+    fn answerer(&self, lane: LaneId) -> Option<usize> {
+        let LaneId::Down(id) = lane else { return None };
+        self.exchanges.get(&id).and_then(|exchange| exchange.answered_by)
     }
 
     /// Queues what rules have decided about.

@@ -114,6 +114,11 @@ impl Engine {
         self.around.behind.extend(made);
     }
 
+    /// Nothing that was made stands behind the unit in hand on this queue.
+    pub(super) fn put_nothing_behind(&mut self, lane: LaneId) {
+        self.around.behind.retain(|made| made.lane != lane);
+    }
+
     /// Lets the rules decide about a unit, and about what they make of it.
     pub(super) fn decided(&mut self, now: Moment, mut own: Made) -> Decided {
         let outer = std::mem::take(&mut self.around);

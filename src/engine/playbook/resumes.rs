@@ -1,12 +1,18 @@
 //! `resumable`: ids of ours on a stream, what the client was not sent kept, and resumes answered without the server.
 
 use super::Play;
-use super::tools::{answer, at, cut, delay, glob, hold, message, notification, of, question, respond, rule, seen};
+use super::tools::{
+    after, answer, at, cut, delay, glob, hold, message, notification, of, question, respond, rule, seen,
+};
 use crate::engine::condition::Condition;
 use crate::engine::event::{Ending, Fate};
 use crate::engine::fault::Fault;
 use crate::engine::fault::cut::{Cut, OtherLeg, Place};
+use crate::engine::fault::event_text::EventText;
+use crate::engine::fault::inject::{self, Inject};
+use crate::engine::fault::respond::{Content, Respond};
 use crate::engine::fault::resumable::Resumable;
+use crate::engine::fault::rewrite::{Form, Rewrite};
 use crate::engine::record::{Entry, PointFate};
 use crate::engine::rule::Rule;
 use crate::engine::selector::{At, Selector};
@@ -354,4 +360,44 @@ fn the_standalone_stream_can_be_owned_too() {
     assert_eq!(plain(play.body("again")), notification(1));
     play.data("get", &notification(2));
     assert_eq!(plain(play.body("again")), notification(1) + &notification(2));
+}
+
+// === beside rules that leave no stream ===
+
+fn comment(when: Option<Condition>) -> Rule {
+    let event = EventText { comment: Some("c".to_owned()), ..EventText::default() };
+    let (to, place) = (inject::To::Client, inject::Place::After);
+    let inject = Inject { what: inject::What::Event(event), to, place, when, repeat: Some(1) };
+    rule("own", of(At::Head, "tools/call"), Fault::Inject(inject))
+}
+
+/// What an earlier rule adds to a stream has no place in the JSON answer that a later one makes of it.
+#[test]
+fn of_a_stream_that_becomes_json_nobody_owns_the_events_and_nothing_is_added() {
+    let json = Rewrite { form: Some(Form::Json), ..Rewrite::default() };
+    let json = rule("json", of(At::Head, "tools/call"), Fault::Rewrite(json));
+    for first in [own(priming()), comment(None), comment(Some(after(5)))] {
+        for turns in [true, false] {
+            let mut play = begun([vec![first.clone()], vec![json.clone(); usize::from(turns)]].concat());
+            play.waits(10).data("call", &answer(1)).ends("call");
+            let made = r#"{"jsonrpc":"2.0","id":1,"result":{}}"#;
+            assert_eq!((play.body("call") == made, play.counts("own").2), (turns, u64::from(!turns)), "{first:?}");
+            assert!(play.engine.exchanges.is_empty() && play.engine.timers.is_empty());
+        }
+    }
+}
+
+#[test]
+fn an_answer_in_place_of_the_head_is_no_part_of_the_stream() {
+    let made = Respond { content: Content::Text("hello".to_owned()), ..respond(500) };
+    let made = rule("made", of(At::Head, "tools/call"), Fault::Respond(made));
+    for first in [own(priming()), own(Resumable::default()), comment(None)] {
+        for rules in [[made.clone(), first.clone()], [first.clone(), made.clone()]] {
+            let mut play = begun(rules.to_vec());
+            assert_eq!((play.body("call"), play.of("call").ending), ("hello", Some(Ending::Eof)), "{rules:?}");
+            assert_eq!((play.counts("made").2, play.counts("own").2), (1, 0), "{rules:?}");
+            play.data("call", &answer(1)).ends("call");
+            assert_eq!(play.body("call"), "hello");
+        }
+    }
 }

@@ -33,6 +33,12 @@ impl Engine {
         let Some((_, point)) = parcel.points.first() else { return };
         let Some(id) = point.exchange else { return };
         self.log_firing(now, rule, point);
+        let plan = Arc::clone(&self.plan);
+        let is_answer = |cut: &CutPlan| !cut.later && matches!(plan.rules[cut.rule].rule.fault, Fault::Respond(_));
+        if parcel.cuts.iter().any(is_answer) {
+            return;
+        }
+        let firing = point.seq;
         let Some(exchange) = self.exchanges.get_mut(&id) else { return };
         let framed = matches!(exchange.body, Body::Blocks(_)) && exchange.answered_by.is_none();
         let Some(answer) = exchange.answer.as_ref().filter(|answer| framed && answer.head.status / 100 == 2) else {
@@ -41,7 +47,7 @@ impl Engine {
         if exchange.kept.is_some() {
             return;
         }
-        let stream = Stream::new(rule, id, full_key(exchange), answer.head.clone());
+        let stream = Stream::new((rule, firing), id, full_key(exchange), answer.head.clone());
         let number = self.kept.begin(stream);
         exchange.kept = Some(number);
         if resumable.priming
@@ -50,9 +56,15 @@ impl Engine {
             let event = resumable.priming(&String::from_utf8_lossy(&event_id)).bytes(Clone::clone);
             let mut made = self.make_blocks(now, id, rule, &event);
             made.iter_mut().flat_map(|made| &mut made.parcel.points).for_each(|(_, point)| point.changed.push(rule));
-            self.put_behind(made);
-            self.effective(rule);
+            self.put_behind(made.into_iter().map(|made| made.of_firing(firing)));
         }
+    }
+
+    /// One JSON answer is made of the stream: it has no events of which one could be another's, or have an id.
+    pub(in crate::engine) fn has_no_blocks(&mut self, id: ExchangeId) {
+        self.put_nothing_behind(LaneId::Down(id));
+        self.end_additions(id);
+        self.exchanges.get_mut(&id).into_iter().for_each(|exchange| exchange.kept = None);
     }
 
     /// A new id for the place behind this block of a stream. Unique, and tells a client nothing.
@@ -80,7 +92,9 @@ impl Engine {
     pub(in crate::engine) fn keeper_of(&self, parcel: &Parcel) -> Option<usize> {
         let (_, point) = parcel.points.first()?;
         point.block.as_ref()?;
-        let number = self.exchanges.get(&point.exchange?)?.kept?;
+        let exchange = self.exchanges.get(&point.exchange?)?;
+        // What a rule answers in the server's place is no block of the stream.
+        let number = exchange.kept.filter(|_| exchange.answered_by.is_none())?;
         self.kept.get(number).map(|stream| stream.rule).filter(|rule| point.maker.is_none_or(|maker| maker < *rule))
     }
 
@@ -135,11 +149,9 @@ impl Engine {
         }
         let plan = Arc::clone(&self.plan);
         let stream = self.kept.get_mut(number)?;
-        let (rule, begun, last) = (stream.rule, stream.ids > 0, stream.last());
+        let (rule, firing, last) = (stream.rule, stream.firing, stream.last());
         let Fault::Resumable(resumable) = &plan.rules[rule].rule.fault else { return None };
-        if !begun {
-            self.effective(rule);
-        }
+        self.effective_once(rule, firing);
         let id = self.next_id(number, last + 1)?;
         let own = bytes.clone();
         let named = if resumable.retry.is_some() { sse::with_field(&own, "retry", None) } else { own };

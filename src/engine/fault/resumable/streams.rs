@@ -22,6 +22,8 @@ const IDS: usize = 128 * 1024;
 #[derive(Debug)]
 pub(super) struct Stream {
     pub(super) rule: usize,
+    /// The place in the sequence of the head at which it fired.
+    pub(super) firing: u64,
     /// The exchange on which the server sends it.
     pub(super) origin: ExchangeId,
     /// Its full key.
@@ -66,9 +68,9 @@ impl Default for Streams {
 }
 
 impl Stream {
-    pub(super) fn new(rule: usize, origin: ExchangeId, key: String, head: AnswerHead) -> Self {
+    pub(super) fn new((rule, firing): (usize, u64), origin: ExchangeId, key: String, head: AnswerHead) -> Self {
         let (blocks, forgotten, bytes) = (VecDeque::new(), 0, 0);
-        Self { rule, origin, key, head, ended: None, reader: None, ids: 0, blocks, forgotten, bytes }
+        Self { rule, firing, origin, key, head, ended: None, reader: None, ids: 0, blocks, forgotten, bytes }
     }
 
     /// The number of its last block.
@@ -156,7 +158,7 @@ mod tests {
 
     fn stream(key: &str) -> Stream {
         let head = AnswerHead { status: 200, headers: Vec::new(), source: Source::Server };
-        Stream::new(0, ExchangeId(1), key.to_owned(), head)
+        Stream::new((0, 1), ExchangeId(1), key.to_owned(), head)
     }
 
     #[test]

@@ -54,6 +54,9 @@ impl Engine {
         change.edits.headers.extend(edits);
         self.tell_session(id, came.status, header(&came.headers, SESSION_ID));
         self.choose_body(id);
+        if turned.is_some_and(|turned| turned.into == Media::Json) {
+            self.has_no_blocks(id);
+        }
         true
     }
 
