@@ -108,14 +108,14 @@ pub struct RunArgs {
     /// The address to listen on: IP:PORT, or a port on 127.0.0.1. Port 0 takes a free one.
     #[arg(short, long, value_name = "ADDR", default_value = "127.0.0.1:0", value_parser = address)]
     pub listen: SocketAddr,
-    /// Allow -l to listen on all addresses (0.0.0.0, [::]). There is no authentication: whoever reaches the port reaches
+    /// Allow -l to listen on all addresses (0.0.0.0 and ::). There is no authentication: whoever reaches the port reaches
     /// the server behind it.
     #[arg(long)]
     pub expose: bool,
     /// A profile: a built-in name or a file, with values for its variables. Repeat it for several.
     #[arg(short, long = "profile", value_name = "NAME_OR_FILE[,KEY=VALUE]...")]
     pub profiles: Vec<String>,
-    /// What must be seen, as in a profile's [[expect]]: KEY=VALUE,... or a named check with its keys. Rules are named in full,
+    /// What must be seen, as in a profile's `expect`: KEY=VALUE,... or a named check with its keys. Rules are named in full,
     /// PROFILE/RULE. Repeat it for several.
     #[arg(long, value_name = "EXPECTATION")]
     pub expect: Vec<String>,
