@@ -257,9 +257,12 @@ fn read(source: &Bytes, json: &[u8]) -> Option<Message> {
 /// The value at a JSON pointer (RFC 6901) in a JSON text.
 #[must_use]
 pub fn pointer<'a>(json: &'a [u8], pointer: &str) -> Option<&'a RawValue> {
-    let tokens: Vec<String> =
-        pointer.split('/').skip(1).map(|token| token.replace("~1", "/").replace("~0", "~")).collect();
-    Way(&tokens).through(json)
+    Way(&tokens(pointer).collect::<Vec<_>>()).through(json)
+}
+
+/// The tokens of a JSON pointer (RFC 6901), unescaped.
+pub(super) fn tokens(pointer: &str) -> impl Iterator<Item = String> {
+    pointer.split('/').skip(1).map(|token| token.replace("~1", "/").replace("~0", "~"))
 }
 
 /// The W3C trace context in a message's `_meta.traceparent`: version, trace, parent and flags in hex. Text of another form is

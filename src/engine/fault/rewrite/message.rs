@@ -5,6 +5,7 @@
 use serde_json::{Map, Value};
 
 use super::{NewId, Reply, Rewrite};
+use crate::engine::rpc::tokens;
 
 impl Rewrite {
     /// Whether it changes messages, beside what carries them.
@@ -70,11 +71,6 @@ fn change_id(message: &mut Value, id: &NewId, fill: &dyn Fn(&Value) -> Value) {
         (NewId::Text | NewId::Number, _) => return,
     };
     members.insert("id".to_owned(), other);
-}
-
-/// The tokens of a JSON pointer.
-fn tokens(pointer: &str) -> impl Iterator<Item = String> {
-    pointer.split('/').skip(1).map(|token| token.replace("~1", "/").replace("~0", "~"))
 }
 
 /// Puts a value at a JSON pointer; objects that are missing on the way are made, arrays are not made longer.
